@@ -2,11 +2,12 @@
  * takes one as a scalar reads it:
  *
  *   def add(x: T.Buffer((4,), "float32"), s: T.float32, y: ...)
- *   ->  def add(x: T.Buffer((4,), "float32"), s_buf: T.Buffer((), "float32"), y: ...): s = s_buf[()]
+ *   ->  def add(x: T.Buffer((4,), "float32"), s_buf: T.Buffer((), "float32"), y: ...)
  *
  * A number whose value the text gives, R.Prim(value=n), is an extent, and stays what it is. */
 #include "module.h"
 
+#include "ir/arith/access.h"
 #include "ir/tree/find.h"
 #include "ir/tree/visit.h"
 
@@ -19,21 +20,73 @@ typedef struct Scalars {
 } Scalars;
 
 static bool is_number(Info info) {
-  return info && info->kind == INFO_PRIM && !info->value && info->dtype.code != TYPE_VOID;
+  return info->kind == INFO_PRIM && !info->value && info->dtype.code != TYPE_VOID;
 }
 
-static Info as_tensor(Tirc *c, Info info) { return tirc_info_tensor(c, info->dtype, 0, NULL); }
+/* With tensors of no axes in place of numbers, in tuples, too. */
+static Info as_tensors(Tirc *c, Info info) {
+  if (!info) return NULL;
+  if (is_number(info)) return tirc_info_tensor(c, info->dtype, 0, NULL);
+  if (info->kind != INFO_TUPLE) return info;
+  Info *fields = tirc_new_array(c, Info, info->n);
+  bool any = false;
+  for (int i = 0; i < info->n; i++) {
+    fields[i] = as_tensors(c, info->fields[i]);
+    any |= fields[i] != info->fields[i];
+  }
+  return any ? tirc_info_tuple(c, info->n, fields) : info;
+}
 
 /* --- functions -------------------------------------------------------------------------------- */
 
 static bool is_root(Stmt body) { return body->kind == STMT_BLOCK && !body->u.block.n_iters; }
 
-/* The body behind `var = b[()]`: inside of its root block, if it has one. */
+typedef struct Uses {
+  Expr var;
+  bool in_heads;
+} Uses;
+
+static bool see_use(Visitor *v, Expr e) {
+  Uses *k = v->self;
+  k->in_heads |= e == k->var;
+  return true;
+}
+
+static bool see_head(Visitor *v, Stmt s) {
+  Visitor head = {.expr = see_use, .self = v->self};
+  if (s->kind != STMT_STORE && s->kind != STMT_EVAL) tirc_visit_head(&head, s);
+  return true;
+}
+
+/* Whether the variable says where or whether a statement runs, and not only what is stored. */
+static bool decides(Stmt body, Expr var) {
+  Uses k = {.var = var};
+  tirc_visit_stmts(body, see_head, &k);
+  return k.in_heads;
+}
+
+/* Blocks say that they read what stands for the variable. */
+static Stmt read_in_block(Mutator *m, Stmt s) {
+  const Stmt to = tirc_mutate_stmt_children(m, s);
+  return to == s || s->kind != STMT_BLOCK || is_root(s) ? to : tirc_with_own_regions(m->c, to);
+}
+
+static Expr read_var(Mutator *m, Expr e) {
+  const Expr *with = m->self;
+  return e == with[0] ? with[1] : tirc_mutate_expr_children(m, e);
+}
+
+/* The body that reads b in place of the variable: where it stands, so that rules and fusion see a
+ * read as any other; or once, inside of its root block, where loops and conditions depend on it. */
 static Stmt with_value(Tirc *c, Expr var, Buffer b, Stmt body) {
-  const Expr value = tirc_load(c, b, 0, NULL);
-  if (!is_root(body)) return tirc_let(c, var, value, body);
+  const Expr with[] = {var, tirc_load(c, b, 0, NULL)};
+  if (is_root(body) && !decides(body, var)) {
+    Mutator m = {.c = c, .expr = read_var, .stmt = read_in_block, .self = (void *)(uintptr_t)with};
+    return tirc_mutate_stmt(&m, body);
+  }
+  if (!is_root(body)) return tirc_let(c, var, with[1], body);
   Block block = body->u.block;
-  block.body = tirc_let(c, var, value, block.body);
+  block.body = tirc_let(c, var, with[1], block.body);
   return tirc_block(c, &block);
 }
 
@@ -108,7 +161,8 @@ static Node call_with_tensors(GraphRewriter *r, const Binding *b, Node value, No
 static bool gives_literal(Node n, const Graph *g) {
   if (n->kind == NODE_CALL_GRAPH && !strcmp(n->name, g->name))
     for (int i = 0; i < n->n && i < g->n_params; i++)
-      if (is_number(g->params[i]->info) && n->args[i]->kind == NODE_VALUE) return true;
+      if (g->params[i]->info && is_number(g->params[i]->info) && n->args[i]->kind == NODE_VALUE)
+        return true;
   for (int i = 0; i < n->n; i++)
     if (gives_literal(n->args[i], g)) return true;
   return false;
@@ -122,6 +176,23 @@ static bool is_given_literals(const Module *m, const Graph *g) {
   return false;
 }
 
+/* Bindings that are said to be numbers, too; the rewriter makes their variables anew. */
+static const GraphBlock *blocks_with_tensors(Tirc *c, const Graph *g) {
+  GraphBlock *blocks = tirc_copy(c, g->blocks, g->n_blocks);
+  for (int i = 0; i < g->n_blocks; i++) {
+    Binding *at = tirc_copy(c, blocks[i].at, blocks[i].n);
+    for (int k = 0; k < blocks[i].n; k++) {
+      const Info info = as_tensors(c, at[k].var->info);
+      if (info == at[k].var->info) continue;
+      struct Node value = *at[k].value;
+      value.info = info;
+      at[k].value = tirc_graph_node(c, &value);
+    }
+    blocks[i].at = at;
+  }
+  return blocks;
+}
+
 static const Graph *with_tensors(Scalars *k, const Graph *g) {
   GraphRewriter r = {.c = k->c, .value = call_with_tensors, .self = k};
   Graph *to = tirc_copy(k->c, g, 1);
@@ -129,19 +200,73 @@ static const Graph *with_tensors(Scalars *k, const Graph *g) {
   bool any = false;
   for (int i = 0; i < g->n_params; i++) {
     const Node param = g->params[i];
-    if (!is_number(param->info)) continue;
-    params[i] = tirc_node_var(k->c, param->name, as_tensor(k->c, param->info), param->loc);
+    const Info info = as_tensors(k->c, param->info);
+    if (info == param->info) continue;
+    params[i] = tirc_node_var(k->c, param->name, info, param->loc);
     tirc_map_set(k->c, &r.to, param, params[i]);
     any = true;
   }
   if (!any || is_given_literals(k->m, g)) return g;
   to->params = params;
+  to->info = as_tensors(k->c, g->info);
+  to->blocks = blocks_with_tensors(k->c, g);
   return tirc_rewrite_graph(&r, to);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static bool calls(Node n, const char *name) {
+  return n->kind == NODE_CALL_TIR && !strcmp(n->name, name);
+}
+
+static bool is_called(const Module *m, const char *name) {
+  for (int i = 0; i < m->n_graphs; i++)
+    for (int b = 0; b < m->graphs[i]->n_blocks; b++)
+      for (int k = 0; k < m->graphs[i]->blocks[b].n; k++)
+        if (calls(m->graphs[i]->blocks[b].at[k].value, name)) return true;
+  return false;
+}
+
+/* The name of what a function stands for, where no call of that one is left. */
+static const char *own_name(const Scalars *k, const char *name) {
+  for (size_t i = 0; i < k->made.cap; i++) {
+    const Func *from = k->made.keys[i], *to = from ? tirc_map_get(&k->made, from) : NULL;
+    if (to && !strcmp(to->name, name) && !is_called(k->m, from->name)) return from->name;
+  }
+  return name;
+}
+
+static Node call_by_own_name(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
+  (void)b, (void)alias;
+  const char *name = value->kind == NODE_CALL_TIR ? own_name(r->self, value->name) : NULL;
+  if (!name || name == value->name) return value;
+  struct Node call = *value;
+  call.name = name;
+  return tirc_graph_node(r->c, &call);
+}
+
+/* Functions that read their scalars take the names of those that did not, if these have no use. */
+static const Module *with_own_names(Scalars *k) {
+  const Func **funcs = tirc_new_array(k->c, const Func *, k->m->n_funcs);
+  int n = 0;
+  for (int i = 0; i < k->m->n_funcs; i++) {
+    const Func *f = k->m->funcs[i];
+    if (tirc_map_get(&k->made, f) && !is_called(k->m, f->name)) continue;
+    Func *to = tirc_copy(k->c, f, 1);
+    to->name = own_name(k, f->name);
+    funcs[n++] = to;
+  }
+  const Module *m = tirc_module_with_funcs(k->c, k->m, n, funcs);
+  for (int i = 0; i < k->m->n_graphs; i++) {
+    GraphRewriter r = {.c = k->c, .value = call_by_own_name, .self = k};
+    m = tirc_module_with_graph(k->c, m, i, tirc_rewrite_graph(&r, k->m->graphs[i]));
+  }
+  return m;
 }
 
 const Module *tirc_numbers_as_tensors(Tirc *c, const Module *m) {
   Scalars k = {.c = c, .m = m};
   for (int i = 0; i < m->n_graphs; i++)
     k.m = tirc_module_with_graph(c, k.m, i, with_tensors(&k, m->graphs[i]));
-  return k.m;
+  return k.m->n_funcs > m->n_funcs ? with_own_names(&k) : k.m;
 }

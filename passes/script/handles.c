@@ -142,6 +142,7 @@ GET(region_buffer, tirc_value_buffer(region(v)->buffer))
 GET(region_dims, of_array(sc, "Range", region(v)->buffer->ndim, region(v)->dims, sizeof(Range)))
 
 GET(buffer_name, tirc_value_str(v.u.buffer->name))
+GET(buffer_data, tirc_value_expr(v.u.buffer->data))
 GET(buffer_shape, of_exprs(sc, v.u.buffer->ndim, v.u.buffer->shape))
 GET(buffer_dtype, tirc_value_str(tirc_dtype_name(sc->c, v.u.buffer->dtype)))
 GET(buffer_strides, of_exprs(sc, v.u.buffer->strides ? v.u.buffer->ndim : 0, v.u.buffer->strides))
@@ -275,6 +276,7 @@ const AttributeRow tirc_script_attributes[] = {
     {"BufferRegion", "buffer", get_region_buffer},
     {"BufferRegion", "region", get_region_dims},
     {"Buffer", "name", get_buffer_name},
+    {"Buffer", "data", get_buffer_data},
     {"Buffer", "shape", get_buffer_shape},
     {"Buffer", "dtype", get_buffer_dtype},
     {"Buffer", "strides", get_buffer_strides},

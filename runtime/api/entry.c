@@ -72,7 +72,7 @@ void tirc_require_sizes(Tirc *c, const Module *m) {
   int64_t first = g ? g->n_params : 0;
   if (inputs) tirc_const_int(inputs, &first);
   for (int i = (int)first; g && i < g->n_params; i++)
-    if (tirc_info_bytes(g->params[i]->info) < 0)
+    if (g->params[i]->info->kind != INFO_PRIM && tirc_info_bytes(g->params[i]->info) < 0)
       fail_size(c, g->loc, g->params[i]->name, g->params[i]->info);
 }
 

@@ -261,3 +261,67 @@ def test_numbers_among_the_inputs(plain):
     assert np.array_equal(model(x, np.float32(0.5), np.int64(7)), (x * np.float32(0.5) + np.float32(0.5))[:, 7])
     with pytest.raises(tirc.TVMError, match="takes int64, and 2.5 is none"):
         model(x, 3.0, 2.5)
+
+
+SAID = """
+@I.ir_module
+class Said:
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), s: R.Prim("float32"), n: R.Prim("int64")) -> R.Tuple(R.Prim("int64"), R.Tensor((4,), "float32")):
+        R.func_attr({"num_input": 1})
+        cls = Said
+        with R.dataflow():
+            pair: R.Tuple(R.Prim("float32"), R.Prim("int64")) = (s, n)
+            factor: R.Prim("float32") = pair[0]
+            scaled = R.call_tir(cls.scale, (x, factor), out_sinfo=R.Tensor((4,), "float32"))
+            gv = R.call_tir(cls.add, (scaled, n), out_sinfo=R.Tensor((4,), "float32"))
+            R.output(gv)
+        return (n, gv)
+
+    @T.prim_func(private=True)
+    def scale(x: T.Buffer((4,), "float32"), s: T.float32, y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("scale"):
+                vi = T.axis.spatial(4, i)
+                y[vi] = x[vi] * s
+
+    @T.prim_func(private=True)
+    def add(x: T.Buffer((4,), "float32"), n: T.int64, y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("add"):
+                vi = T.axis.spatial(4, i)
+                S
+"""
+
+
+@pytest.mark.parametrize("body, calls, more", [("y[vi] = x[vi] + T.Cast('float32', n)", ["fused_scale_add"], 5),
+                                               ("if n < 5:\n                    y[vi] = x[vi]\n                else:\n"
+                                                "                    y[vi] = x[vi] + T.float32(7)", ["scale", "add"], 7)])
+def test_functions_with_numbers(body, calls, more):
+    """They are fused as others are, but where a loop or a condition depends on the number, and keep their names."""
+    x = np.arange(4, dtype="float32")
+    model = tirc.compile(tirc.parse(SAID.replace("S\n", body + "\n")), weights={"s": 2, "n": 5})
+    assert [p.shape for p in model.weights] == [(), ()]
+    n, y = model(x)
+    assert n == 5 and np.array_equal(y, x * 2 + more)
+    assert [name for name, _ in model.calls(x) if name != "copy"] == calls
+
+
+@pytest.mark.parametrize("dtype, fits, others", [("int8", [-128, 127.0, True], [128, -129, 0.5, float("nan")]), ("bool", [0, True], [2, -1]),
+                                                 ("float16", [65504.0, float("inf"), float("nan"), -3], [1e5, 2 ** 70]),
+                                                 ("uint64", [2 ** 64 - 1], [2 ** 64, -1])])
+def test_range_of_numbers(dtype, fits, others):
+    model = tirc.compile(tirc.parse("@R.function\ndef main(x: R.Tensor((2,), '%s'), s: R.Prim('%s')):\n    return R.where(R.equal(x, x), s, s)\n"
+                                    % (dtype, dtype)))
+    x = np.zeros(2, dtype)
+    for number in fits:
+        assert np.array_equal(model(x, number), np.full(2, number, dtype), equal_nan=dtype == "float16")
+    for number in others:
+        with pytest.raises(tirc.TVMError, match='the input "s" takes %s, and .* is none' % dtype):
+            model(x, number)
+
+
+@pytest.mark.parametrize("number, near", [(1.00390625, 1.0), (1.01171875, 1.015625), (3, 3.0), (float("inf"), float("inf")), (-0.1, -0.10009765625)])
+def test_numbers_of_bfloat16(number, near):
+    model = tirc.compile(tirc.parse("@R.function\ndef main(s: R.Prim('bfloat16')):\n    return R.astype(s, 'float32')\n"))
+    assert model(number) == near

@@ -737,6 +737,53 @@ def test_limits_of_kernels():
         verify(mod, {"max_threads": 1})
 
 
+BESIDE = """
+@T.prim_func
+def f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    for b in T.thread_binding(2, "blockIdx.x"):
+        for v in T.thread_binding(4, "vthread.x"):
+            for t in T.thread_binding(32, "threadIdx.x"):
+                with T.block("first"):
+                    S = T.alloc_buffer((32,), scope="shared")
+                    S[t] = A[b * 32 + t]
+                    B[b * 32 + t] = S[t]
+        for v in T.thread_binding(2, "vthread.x"):
+            for w in T.thread_binding(3, "vthread.y"):
+                for t in T.thread_binding(32, "threadIdx.x"):
+                    with T.block("second"):
+                        S = T.alloc_buffer((32,), scope="shared")
+                        S[t] = B[b * 32 + t]
+                        B[b * 32 + t] = S[t]
+"""
+
+
+def test_limits_of_loops_beside_each_other():
+    """Virtual threads are counted where they are in each other, memory as often as it is made, whatever its name is."""
+    verify = tirc.tir.analysis.verify_gpu_code
+    mod = tirc.parse(BESIDE)
+    for limit, most in [("max_threads_per_block", 32), ("max_vthread", 6), ("max_shared_memory_per_block", 256)]:
+        assert verify(mod, {limit: most}) and not verify(mod, {limit: most - 1}), limit
+    other = tirc.parse(BESIDE.replace("T.thread_binding(32", "T.thread_binding(16", 1))
+    assert not verify(other, {"max_threads_per_block": 1024})  # a kernel has one extent for each axis
+
+
+def test_memory_of_one_name():
+    text = """
+@T.prim_func
+def f(A: T.Buffer((64,), "float32")):
+    T.func_attr({"target": "cuda"})
+    U = T.alloc_buffer((64,))
+    with T.block("own"):
+        S = T.alloc_buffer((64,))
+        S[0] = T.float32(1)
+    with T.block("other"):
+        S = T.match_buffer(U[0:64], (64,))
+        S[0] = T.float32(1)
+"""
+    verify = tirc.tir.analysis.verify_memory
+    assert verify(tirc.parse(text).functions["f"]) and not verify(tirc.parse(text.replace("U[0:64]", "A[0:64]")).functions["f"])
+
+
 def test_memory_of_kernels():
     verify = tirc.tir.analysis.verify_memory
     f = tirc.parse(SHARED).functions["f"]

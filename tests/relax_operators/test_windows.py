@@ -220,6 +220,7 @@ def test_blocks_of_channels():
     check("nn.avg_pool2d", [blocked(x)], blocked(_pool(x, [3, 3], [2, 2], [1] * 4, [1, 1], False, "avg", False)), **how)
     check("nn.adaptive_avg_pool2d", [blocked(x)], blocked(_adaptive(x, [2, 3], np.mean)), output_size=[2, 3], layout="NCHW4c")
     refused("nn.max_pool2d", [blocked(x)], "NCHW8c", "blocks of channels", layout="NCHW8c", pool_size=2)
+    refused("nn.max_pool2d", [floats(1, 2, 4, 4, 6)], "NCHW16c", "blocks of channels", layout="NCHW16c", pool_size=2)
     refused("nn.max_pool2d", [x], "NCHW4c", "5 are needed", layout="NCHW4c", pool_size=2)
 
 

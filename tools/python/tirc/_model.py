@@ -157,14 +157,31 @@ def _view(t):
     return Tensor(numpy.frombuffer(memory, dtype).reshape(shape))
 
 
-def _number(p, x):
-    """A number of Python for an input without axes is an array of that type; whatever else, itself."""
+def _bfloat(x):
+    """A number as the nearest bfloat16, of two that are as near the even one: numpy has no such type."""
+    import numpy
+    bits = int(numpy.float32(x).view("uint32"))
+    borrowed = _borrow(numpy.array((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 if x == x else 0x7FC0, "uint16"))
+    borrowed.tensor.dtype = _lib.DLDataType(4, 16, 1)
+    return borrowed
+
+
+def _number(what, p, x):
+    """A number of Python for an input or a weight without axes is an array of that type; whatever else, itself."""
     if p.shape != () or type(x) not in (bool, int, float):
         return x
     import numpy
-    if type(x) is float and "float" not in p.dtype and not x.is_integer():
-        raise ArgumentError('the input "%s" takes %s, and %r is none' % (p.name, p.dtype, x), code="argument")
-    return numpy.array(x, p.dtype)
+    try:
+        if p.dtype == "bfloat16":
+            return _bfloat(x)
+        with numpy.errstate(over="ignore"):
+            number = numpy.array(x if "float" in p.dtype else int(x)).astype(p.dtype)
+        fits = numpy.isfinite(number) == numpy.isfinite(float(x)) if "float" in p.dtype else int(number) == x
+    except (OverflowError, ValueError):  # infinity, NaN, too large
+        fits = False
+    if not fits:
+        raise ArgumentError("%s takes %s, and %r is none" % (what, p.dtype, x), code="argument")
+    return number
 
 
 class Model:
@@ -210,7 +227,11 @@ class Model:
         missing = [p.name for p in self.weights if p.name not in given]
         if missing:
             raise ArgumentError("weights are missing: %s" % ", ".join(missing[:8] + ["..."] * (len(missing) > 8)), code="argument")
-        return [_Array('the weight "%s"' % p.name, given[p.name]) for p in self.weights]
+        return [self._array("weight", p, given[p.name]) for p in self.weights]
+
+    def _array(self, kind, p, x):
+        what = 'the %s "%s"' % (kind, p.name)
+        return _Array(what, _number(what, p, x))
 
     def _inputs_of(self, args, keywords):
         if len(args) > len(self.inputs):
@@ -255,7 +276,7 @@ class Model:
 
     def _run(self, args, keywords, run, out={}):
         inputs = self._inputs_of(args, keywords)
-        arrays = [_Array('the input "%s"' % p.name, _number(p, x)) for p, x in zip(self.inputs, inputs)] + self._weights
+        arrays = [self._array("input", p, x) for p, x in zip(self.inputs, inputs)] + self._weights
         n = len(arrays) + len(self.outputs)
         given, symbols, n_symbols = (_lib.Argument * n)(), POINTER(_lib.Symbol)(), c_int()
         for i, a in enumerate(arrays):

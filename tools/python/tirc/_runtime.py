@@ -105,6 +105,8 @@ def _of_buffer(view):
 
 
 def _borrow(x):
+    if isinstance(x, _Borrowed):
+        return x
     if isinstance(x, Tensor):
         x = x._array
     if type(x).__module__.partition(".")[0] == "numpy" and hasattr(x, "__array_interface__"):
