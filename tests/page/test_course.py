@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The page of a course, and the documentation as a site, in a headless Chromium: on a laptop, light, and on a telephone,
-dark. What is typed into the page of a course becomes a code that `tirc lesson --verify` runs; all links of the site lead
-somewhere, and its search finds. Nothing moves sideways but what is meant to, and letters stand out.
+dark. What is typed into the page of a course becomes a code that `tirc lesson --verify` runs; the search of the site finds.
+Nothing moves sideways but what is meant to, and letters stand out.
 test_course.py TIRC SOURCE_ROOT
 
 Exit status 77 (skipped) where no browser is installed."""
@@ -101,15 +101,6 @@ def make_site(folder):
     if done.returncode == 77:
         print(done.stderr.strip())
         return False
-    assert "<h2>Files</h2>" in pathlib.Path(folder, "site/examples/index.html").read_text()  # a folder and its README are one page
-    check = [sys.executable, ROOT + "/tools/site", "--check", folder + "/site"]
-    run(*check)
-    page = pathlib.Path(folder, "site/reference/index.html")
-    whole = page.read_text()
-    page.write_text(whole + '<a href="nowhere.html">x</a><a href="language.html#nothing">y</a>')
-    found = run(*check, status=1)
-    assert "nowhere.html leads nowhere" in found and "#nothing has no such heading" in found, found
-    page.write_text(whole)
     return True
 
 

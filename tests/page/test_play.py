@@ -405,6 +405,7 @@ def main():
         endurance.check_large(b)
         lessons.check_keyboard(b)
         lessons.check_by_typing(b, lessons.LESSONS if LONG else lessons.LESSONS[1:21:6])
+        lessons.check_times(b)
         print(lessons.check_codes(b), "errors are explained in the page")
         check_themes(b)
         if LONG:
