@@ -118,7 +118,7 @@ def check_states(names=None):
             STATES[name](b)
             found += look(b, name)
             back(b)
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
     return found
@@ -142,7 +142,7 @@ def check_files(folder):
                 begin(b)
                 found += look(b, name + (" in the playground" if playground != "none" else ""))
                 os.remove(path)
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
     return found

@@ -108,6 +108,10 @@ class Browser:
         """What the page complained about since the last time."""
         return [entry["message"] for entry in self.request("POST", "/se/log", {"type": "browser"})]
 
+    def assert_quiet(self):
+        complaints = self.log()
+        assert not complaints, complaints[:5]
+
     def screenshot(self, path):
         with open(path, "wb") as f:
             f.write(base64.b64decode(self.request("GET", "/screenshot")))

@@ -28,7 +28,7 @@ def check_hostile_page(b):
             assert b.run("return [window.hit, document.querySelectorAll('img, iframe, a[href], math, [onload], [onerror], [ontoggle]').length]") == [None, 0], (text, schedule)
             assert b.run("document.getElementById('tree').offsetHeight") > 0 and b.run("schedule.text()") == schedule, (text, schedule)
             shown += 1
-    assert b.log() == []
+    b.assert_quiet()
     return shown
 
 
@@ -63,6 +63,7 @@ def check_memory(b):
     bytes_last, nodes_last = held(b, 1000)
     print("1,000 edits: %.2f MB and %d nodes before, %.2f MB and %d nodes after" % (bytes_first / 1e6, nodes_first, bytes_last / 1e6, nodes_last))
     assert bytes_last <= bytes_first + 2**20 and nodes_last <= 1.2 * nodes_first, (bytes_first, nodes_first, bytes_last, nodes_last)
+    b.assert_quiet()
 
 
 # --- 3,000 lines -----------------------------------------------------------------------------

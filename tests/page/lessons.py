@@ -57,6 +57,7 @@ def check_by_typing(b, names):
         except AssertionError:
             raise AssertionError((name, b.text("#verdicts"), b.text("#error"))) from None
         assert b.run("[...document.getElementById('open').options].some(o => o.value === 'lesson/' + arguments[0] && o.textContent.startsWith('\\u2713'))", name)
+        b.assert_quiet()
         b.run("localStorage.clear(); return 1")
 
 
@@ -86,6 +87,7 @@ def check_times(b):
         least[name] = min(b.run("return window.times"))
     longest = max(least, key=least.get)
     print("lessons' programs: %d of %d follow within 100 ms, the longest in %d ms (%s)" % (sum(t <= 100 for t in least.values()), len(least), least[longest], longest))
+    b.assert_quiet()  # each edit came while the misses of the one before were counted
     b.run("localStorage.clear(); openLesson(null); document.getElementById('open').value = ''; return 1")
 
 
@@ -155,4 +157,5 @@ def check_codes(b):
         assert b.run("document.querySelectorAll('#script .cm-lintRange-error, #source .cm-lintRange-error').length") > 0, code
         checked += 1
     assert checked
+    b.assert_quiet()
     return checked

@@ -213,7 +213,7 @@ def check_desktop(path, data):
         assert background(b) != light and b.text("#theme") == "Light"
         b.press("t")
         assert background(b) == light
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
     return light
@@ -260,7 +260,7 @@ def check_phone(path, light):
         assert b.run("document.documentElement.scrollWidth") <= 390
         small = b.run("return [...document.querySelectorAll('.controls button')].filter(e => e.offsetHeight < 32).length")
         assert small == 0, small
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
 
@@ -415,7 +415,7 @@ def check_failure(folder):
             assert part in b.text("#error"), part
         assert b.run("document.querySelectorAll('#script .lit.refused').length") == 1
         assert b.run("document.querySelectorAll('#program .caret').length") == 2
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
 
@@ -447,7 +447,7 @@ def check_flame(folder):
                 assert bar["width"] < max(3, bars[0]["width"] * part["seconds"] / whole) + 5, (bar, part)
             b.run("document.querySelectorAll('#flame button')[1].focus(); return 1")
             assert b.text("#flame-part") == bars[1]["label"]
-            assert b.log() == []
+            b.assert_quiet()
         finally:
             b.close()
 
@@ -473,7 +473,7 @@ def check_traffic(folder):
             assert b.run("return document.querySelectorAll('#traffic tbody tr').length") == len(data["report"]["kernels"]) == 1
             assert "warps" in b.text("#traffic") and "no caches" in b.text("#traffic-model")
             assert b.run("document.documentElement.scrollWidth") <= width
-            assert b.log() == []
+            b.assert_quiet()
         finally:
             b.close()
 
@@ -502,7 +502,7 @@ def check_large_nest(folder):
         b.wait("document.querySelectorAll('#program .l').length > 2400")
         stops = b.run("return [...document.querySelectorAll('#program [data-term][tabindex]')].map(e => e.dataset.term)")
         assert "iterator-kinds" in stops and len(stops) == len(set(stops)), stops
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
 

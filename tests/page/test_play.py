@@ -144,7 +144,7 @@ def check_packed_course(folder, size=(1366, 768)):
         b.wait("document.getElementById('dialog-text').value")
         done = subprocess.run([TIRC, "lesson", course, "--verify", b.run("document.getElementById('dialog-text').value")], capture_output=True, text=True)
         assert done.stdout.startswith("code 1: 2 of 3\n"), (done.stdout, done.stderr)
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
 
@@ -213,7 +213,7 @@ def check_share(b):
     try:
         assert other.run("return [program.text(), schedule.text()]") == [program, schedule]
         assert other.run("data.steps.map(s => s.primitive)") == ["get_loops", "parallel"] or other.run("data.steps.length") >= 1
-        assert other.log() == []
+        other.assert_quiet()
     finally:
         other.close()
     before = b.run("return [program.text(), schedule.text()]")
@@ -281,7 +281,7 @@ def check_pictures():
     b, viewer = opened(reduced_motion=True), Browser(400, 300)
     try:
         pictures.check(b, viewer)
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
         viewer.close()
@@ -293,7 +293,7 @@ def check_narrow():
         assert b.run("document.documentElement.scrollWidth <= innerWidth"), b.run("document.documentElement.scrollWidth")
         lefts = b.run("return [...document.querySelectorAll('main > .panel')].map(e => Math.round(e.getBoundingClientRect().left))")
         assert len(set(lefts)) == 1, lefts
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
 
@@ -342,7 +342,7 @@ def check_step_page(folder):
             assert b.run("return [state.step, document.getElementById('note').textContent]") == [step, ""]
         b.run("location.hash = '1'; return 1")
         b.wait("state.step === 1")
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
 
@@ -410,7 +410,7 @@ def main():
         check_themes(b)
         if LONG:
             endurance.check_memory(b)
-        assert b.log() == []
+        b.assert_quiet()
     finally:
         b.close()
     check_narrow()
