@@ -125,8 +125,10 @@ static void know_loops(Analyzer *a, const Place *p) {
     if (p->kind == PLACE_LOOP) tirc_bind_range(a, p->var, tirc_range(p->a, p->b));
 }
 
-/* The indices that all touches of the buffer have, of some of its dimensions: how many. */
-static int common_indices(const Kernel *k, Analyzer *a, Buffer b, Expr *common, const Place **at) {
+/* The indices that all touches of the buffer have, of some of its dimensions: how many; simplified,
+ * and as the first touch has them. */
+static int common_indices(const Kernel *k, Analyzer *a, Buffer b, Expr *common, Expr *written,
+                          const Place **at) {
   int n = -1;
   for (int i = 0; i < k->x.touches.n; i++) {
     const Touch *t = &k->x.touches.at[i];
@@ -136,7 +138,7 @@ static int common_indices(const Kernel *k, Analyzer *a, Buffer b, Expr *common, 
     for (int d = 0; d < t->n; d++) {
       const Expr index = tirc_simplify(a, t->indices[d]);
       if (n < 0)
-        common[d] = index;
+        common[d] = index, written[d] = t->indices[d];
       else if (common[d] && !tirc_expr_same(common[d], index))
         common[d] = NULL;
     }
@@ -145,7 +147,7 @@ static int common_indices(const Kernel *k, Analyzer *a, Buffer b, Expr *common, 
   }
   int kept = 0;
   for (int d = 0; d < n; d++)
-    if (common[d]) common[kept++] = common[d];
+    if (common[d]) written[kept] = written[d], common[kept++] = common[d];
   return kept;
 }
 
@@ -176,13 +178,9 @@ static bool holds_for_all(const Kernel *k, Buffer b, Expr condition) {
   return true;
 }
 
-/* All touches are of elements of one's own: indices that they have in common tell these apart, as
- * the digits of a number do, of any size. */
-static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who) {
-  Analyzer *a = tirc_analyzer(k->c);
-  const Place *at = NULL;
-  Expr *indices = tirc_new_array(k->c, Expr, b->ndim + 1);
-  const int ndim = common_indices(k, a, b, indices, &at);
+/* Whether the indices of the touch at a place tell apart all values of `who`. */
+static bool tells_apart(const Kernel *k, Analyzer *a, Buffer b, const Place *at, int ndim,
+                        const Expr *indices, int n, const Expr *who) {
   for (int i = 0; i < n; i++)
     if (!uses(ndim, indices, who[i])) return false;
   VEC(Expr) vars = {0};
@@ -202,6 +200,20 @@ static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who
                              ITER_LEVEL_BIJECTIVE, true, NULL))
       return true;
   return false;
+}
+
+/* All touches are of elements of one's own: indices that they have in common tell these apart, as
+ * the digits of a number do, of any size. Of (o * 1024 + t) % 39 nothing but o * 10 + t is left
+ * when it is simplified, which is the digit of no number that the other indices have: so as
+ * written, too. */
+static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who) {
+  Analyzer *a = tirc_analyzer(k->c);
+  const Place *at = NULL;
+  Expr *indices = tirc_new_array(k->c, Expr, b->ndim + 1);
+  Expr *written = tirc_new_array(k->c, Expr, b->ndim + 1);
+  const int ndim = common_indices(k, a, b, indices, written, &at);
+  return tells_apart(k, a, b, at, ndim, indices, n, who) ||
+         tells_apart(k, a, b, at, ndim, written, n, who);
 }
 
 /* No value goes from one of those that have the buffer to another, axis by axis: indices tell them
