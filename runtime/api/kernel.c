@@ -463,22 +463,23 @@ typedef struct Running {
   int failed;
 } Running;
 
-static int run_once(const tirc_launch *launch) {
+int tirc_api_run_once(const tirc_launch *launch) {
   if (launch->device_call) return tirc_device_call_run(launch->device_call);
   return launch->entry(launch->packed, launch->runtime);
 }
 static void run_here(void *self) {
   Running *r = self;
-  r->failed = run_once(r->launch);
+  r->failed = tirc_api_run_once(r->launch);
 }
 
-/* Where there is stack enough for it. */
+bool tirc_api_on_stack_for(const tirc_kernel *k, void (*body)(void *self), void *self) {
+  if (k->stack) return tirc_on_stack(k->stack, body, self);
+  body(self);
+  return true;
+}
+
 static int run_with_stack(Running *r, void (*body)(void *self)) {
-  const size_t stack = r->launch->kernel->stack;
-  if (!stack)
-    body(r);
-  else if (!tirc_on_stack(stack, body, r))
-    r->failed = STATUS_NO_MEMORY;
+  if (!tirc_api_on_stack_for(r->launch->kernel, body, r)) r->failed = STATUS_NO_MEMORY;
   return r->failed;
 }
 
@@ -504,7 +505,7 @@ void tirc_launch_free(tirc_launch *launch) {
 static double time_runs(Running *r) {
   double on_device = 0, start = tirc_now();
   for (int k = 0; k < r->number && !r->failed; k++) {
-    r->failed = run_once(r->launch);
+    r->failed = tirc_api_run_once(r->launch);
     const double took = tirc_launch_seconds(r->launch);
     on_device = took < 0 || on_device < 0 ? -1 : on_device + took;
   }
@@ -513,7 +514,7 @@ static double time_runs(Running *r) {
 
 static void time_here(void *self) {
   Running *r = self;
-  r->failed = run_once(r->launch);
+  r->failed = tirc_api_run_once(r->launch);
   for (int i = 0; i < r->repeat && !r->failed; i++) {
     for (;;) {
       double took = time_runs(r);

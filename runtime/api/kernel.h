@@ -33,6 +33,11 @@ void tirc_api_describe_kernel(tirc_kernel *k, const tirc_module *m, const Module
 /* A call in context c, which it lives in. Throws "argument". */
 tirc_launch *tirc_api_launch(Tirc *c, const tirc_kernel *k, tirc_executor *x, int n,
                              const tirc_argument *args);
+/* Calls `body` where there is stack enough for runs of the kernel; false: there is no memory for
+ * it. To ask takes a microsecond or more, as long as a short run. */
+bool tirc_api_on_stack_for(const tirc_kernel *k, void (*body)(void *self), void *self);
+/* One run, by a caller that has stack enough: as tirc_launch_run. */
+int tirc_api_run_once(const tirc_launch *launch);
 /* What a status of tirc_launch_run other than 0 means. */
 tirc_status tirc_api_launch_failed(const tirc_launch *launch, int failed, tirc_error **error);
 

@@ -99,6 +99,8 @@ typedef struct Run {
   Call *calls;
   double *plain_seconds, *mean;
   double tick; /* seconds of one */
+  tirc_status status;
+  tirc_error **error;
 } Run;
 
 static int by_number(const void *a, const void *b) {
@@ -111,23 +113,23 @@ static double median(int n, double *at) {
   return at[n / 2];
 }
 
+/* By a caller that has stack enough: the parts do not have the time in which a call asks for that.
+ */
 static tirc_status time_call(tirc_launch *l, double *seconds, tirc_error **error) {
   const double start = tirc_now();
-  const int failed = tirc_launch_run(l);
+  const int failed = tirc_api_run_once(l);
   *seconds = tirc_now() - start;
   return failed ? tirc_api_launch_failed(l, failed, error) : TIRC_OK;
 }
 
 /* A few calls, the first of which fills caches. */
-static tirc_status time_plain(Run *r, double *seconds, tirc_error **error) {
+static void time_plain(void *self) {
   enum { CALLS = 5 };
-  double at[CALLS];
-  for (int i = 0; i < CALLS; i++) {
-    const tirc_status status = time_call(r->as_is, &at[i], error);
-    if (status != TIRC_OK) return status;
-  }
-  *seconds = median(CALLS, at);
-  return TIRC_OK;
+  Run *r = self;
+  double at[CALLS] = {0};
+  for (int i = 0; r->status == TIRC_OK && i < CALLS; i++)
+    r->status = time_call(r->as_is, &at[i], r->error);
+  r->p->summary.seconds = median(CALLS, at);
 }
 
 static tirc_status probe_once(Run *r, Call *to, tirc_error **error) {
@@ -137,19 +139,23 @@ static tirc_status probe_once(Run *r, Call *to, tirc_error **error) {
   return status;
 }
 
-static tirc_status take_turns(Run *r, tirc_error **error) {
+static void take_turns(void *self) {
+  Run *r = self;
   const double seconds = r->o->seconds > 0 ? r->o->seconds : USUAL_SECONDS, start = tirc_now();
   const int64_t start_ticks = tirc_ticks();
-  tirc_status status = probe_once(r, &r->calls[0], error); /* not counted: it fills caches */
-  for (int i = 0; status == TIRC_OK && i < MOST_CALLS; i++) {
+  r->status = probe_once(r, &r->calls[0], r->error); /* not counted: it fills caches */
+  for (int i = 0; r->status == TIRC_OK && i < MOST_CALLS; i++) {
     if (i >= FEWEST_CALLS && tirc_now() - start > 2 * seconds) break;
-    status = time_call(r->as_is, &r->plain_seconds[i], error);
-    if (status == TIRC_OK) status = probe_once(r, &r->calls[i], error);
+    r->status = time_call(r->as_is, &r->plain_seconds[i], r->error);
+    if (r->status == TIRC_OK) r->status = probe_once(r, &r->calls[i], r->error);
     r->n_calls++;
   }
   const int64_t ticks = tirc_ticks() - start_ticks;
   r->tick = ticks > 0 ? (tirc_now() - start) / (double)ticks : 0;
-  return status;
+}
+
+static tirc_status on_stack_for(const tirc_kernel *k, void (*body)(void *self), Run *r) {
+  return tirc_api_on_stack_for(k, body, r) ? r->status : tirc_api_no_memory(r->error);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
@@ -315,11 +321,11 @@ static tirc_status measure(Run *r, const tirc_module *m, const char *func, tirc_
   if (status == TIRC_OK) status = tirc_launch_new(r->plain, r->x, r->n, r->args, &r->as_is, error);
   Describe d = {p, m, func, r->n, r->args};
   if (status == TIRC_OK) status = tirc_api_guard(p->c, describe, &d, &m->sources, error);
-  if (status == TIRC_OK) status = time_plain(r, &p->summary.seconds, error);
+  if (status == TIRC_OK) status = on_stack_for(r->plain, time_plain, r);
   if (status != TIRC_OK) return status;
   share(p, tirc_executor_threads(r->x));
   status = add_probes(r, func, error);
-  if (status == TIRC_OK) status = take_turns(r, error);
+  if (status == TIRC_OK) status = on_stack_for(r->probed, take_turns, r);
   if (status == TIRC_OK) fill_in(r);
   return status;
 }
@@ -429,7 +435,7 @@ tirc_status tirc_profile_new_on(const tirc_module *m, const char *func, const ch
   if (!p) tirc_context_release(c);
   if (!p) return tirc_api_no_memory(error);
   *p = (tirc_profile){.c = c, .from = m};
-  Run r = {.p = p, .x = x, .o = options ? options : &none, .n = n, .args = args};
+  Run r = {.p = p, .x = x, .o = options ? options : &none, .n = n, .args = args, .error = error};
   r.more = calloc((size_t)n + 1, sizeof *r.more);
   tirc_status status = r.more ? TIRC_OK : tirc_api_no_memory(error);
   if (status == TIRC_OK)
