@@ -19,13 +19,13 @@ function missesOf(i) {
   return { misses: c.total(), accesses: t.n, whole: t.whole };
 }
 
-// One trace at a time, so that the page stays quick to the touch; a newer call ends an older one, and so does a newer run.
+// One trace at a time, so that the page stays quick to the touch; a newer call ends an older one, and so do other steps.
 function showChart() {
   if (!run) return;
-  const known = new Map(), round = ++showChart.round, counted = run;
+  const known = new Map(), round = ++showChart.round, steps = data.steps;
   const numbers = [...Array(data.steps.length + 1).keys()].map(traceAfter);
   const next = () => {
-    if (round !== showChart.round || counted !== run) return;
+    if (round !== showChart.round || steps !== data.steps) return;
     const i = numbers.find(i => !known.has(i));
     if (i === undefined) return drawBars(numbers.map(i => known.get(i)));
     known.set(i, missesOf(i));
