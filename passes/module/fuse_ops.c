@@ -9,9 +9,13 @@
  * their patterns (pattern.c), in three rounds as the field has them: products take what follows
  * them elementwise; elementwise calls go into what consumes them, a reduction too; injective calls
  * go into injective ones. Then the other operands of what follows a product, which are made
- * elementwise, go there: integers that become floats beside a sum. */
+ * elementwise, go there: integers that become floats beside a sum.
+ *
+ * What is made of weights alone, once, and takes less room than they do stays apart from a call
+ * that takes some of its elements in each run: rows of a table in few bits. */
 #include "fusion.h"
 #include "passes.h"
+#include "pipeline.h"
 
 typedef struct Vertex {
   const Binding *binding;
@@ -32,6 +36,7 @@ typedef struct Fusion {
   int n;
   Vertex *at;
   PtrMap numbers; /* variable -> its vertex, plus one */
+  MadeOfWeights made;
   Outlining out;
 } Fusion;
 
@@ -136,14 +141,29 @@ static bool goes_behind_product(int pattern, bool is_sink) {
   return pattern <= PATTERN_BROADCAST || (is_sink && pattern == PATTERN_OUT_FUSABLE);
 }
 
+/* A table that is made once and read in part by each run. */
+static bool stays_apart(const Fusion *f, int from, int to) {
+  return tirc_map_has(&f->made.smaller, f->at[from].binding->var) &&
+         !tirc_map_has(&f->made.all, f->at[to].binding->var) &&
+         pattern_of_edge(f, from, to) >= PATTERN_INJECTIVE;
+}
+
+static bool check_ways(const Fusion *f, int i, int sink, Allowed allowed, bool *seen);
+
+static bool check_consumers(const Fusion *f, int i, int sink, Allowed allowed, bool *seen) {
+  for (int k = 0; k < f->at[i].consumers.n; k++) {
+    const int to = f->at[i].consumers.at[k];
+    if (stays_apart(f, i, to) || !check_ways(f, to, sink, allowed, seen)) return false;
+  }
+  return true;
+}
+
 /* Whether all on the ways from i to `sink` is allowed. */
 static bool check_ways(const Fusion *f, int i, int sink, Allowed allowed, bool *seen) {
   if (seen[i]) return true;
   seen[i] = true;
   if (!allowed(f->at[group_of(f, i)].pattern, i == sink)) return false;
-  for (int k = 0; i != sink && k < f->at[i].consumers.n; k++)
-    if (!check_ways(f, f->at[i].consumers.at[k], sink, allowed, seen)) return false;
-  return true;
+  return i == sink || check_consumers(f, i, sink, allowed, seen);
 }
 
 static void join(Fusion *f, int i, int sink) {
@@ -165,8 +185,7 @@ static void try_fuse(Fusion *f, int i, Allowed allowed) {
   const int sink = f->at[i].dominator;
   bool *seen = tirc_new_array(f->c, bool, f->n);
   seen[i] = true;
-  for (int k = 0; k < f->at[i].consumers.n; k++)
-    if (!check_ways(f, f->at[i].consumers.at[k], sink, allowed, seen)) return;
+  if (!check_consumers(f, i, sink, allowed, seen)) return;
   join_ways(f, i, sink, tirc_new_array(f->c, bool, f->n));
 }
 
@@ -215,6 +234,7 @@ static const Module *fuse_block(Passes *p, const Module *m, int g, int b) {
               .m = m,
               .block = &graph->blocks[b],
               .n = graph->blocks[b].n,
+              .made = tirc_made_of_weights(p->c, graph),
               .out = {p->c, m}};
   f.at = tirc_new_array(p->c, Vertex, f.n);
   find_flow(&f, graph);

@@ -77,6 +77,13 @@ const char *tirc_pass_file(Tirc *c, const char *text, const char **arguments);
  * Made is what takes less room than what it is made of. False: it makes nothing of them. */
 bool tirc_weights_apart(Passes *p, const Module *m, const Module **made, const Module **rest);
 
+/* Variables of a graph that are made of weights alone, and those of them that take less room than
+ * what they are made of. */
+typedef struct MadeOfWeights {
+  PtrMap all, smaller;
+} MadeOfWeights;
+MadeOfWeights tirc_made_of_weights(Tirc *c, const Graph *g);
+
 /* The functions that were scheduled, as they were before, in the same results for all extents;
  * NULL: phase "schedule" did not run. */
 const Module *tirc_unscheduled(const Passes *p);

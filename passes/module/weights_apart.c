@@ -21,7 +21,8 @@ typedef struct Apart {
 static Node origin(const Apart *k, Node n) {
   if (n->kind == NODE_VAR) return tirc_map_get(&k->weights, n);
   const bool is_free = n->kind == NODE_CONST || n->kind == NODE_VALUE || n->kind == NODE_SHAPE;
-  const bool is_whole = n->kind == NODE_TUPLE || n->kind == NODE_ITEM || n->kind == NODE_CALL;
+  const bool is_call = n->kind == NODE_CALL || n->kind == NODE_CALL_TIR;
+  const bool is_whole = n->kind == NODE_TUPLE || n->kind == NODE_ITEM || is_call;
   PtrMap seen = {0};
   Symbols symbols = {0};
   Node first = NULL;
@@ -187,13 +188,33 @@ static const Module *with_main(Passes *p, const Module *m, const Graph *g, const
   return tirc_pass_dead_code(p, tirc_module_with_graph(p->c, m, at, instead));
 }
 
+static bool read_inputs(Apart *k) {
+  const Expr inputs = k->g ? tirc_attrs_get(k->g->attrs, tirc_key(KEY_NUM_INPUT)) : NULL;
+  int64_t n = 0;
+  if (!inputs || !tirc_const_int(inputs, &n) || n > k->g->n_params) return false;
+  k->n_inputs = (int)n;
+  return true;
+}
+
+MadeOfWeights tirc_made_of_weights(Tirc *c, const Graph *g) {
+  Apart k = {.c = c, .g = g};
+  MadeOfWeights out = {0};
+  if (!read_inputs(&k)) return out;
+  find_made(&k);
+  for (int b = 0; b < g->n_blocks; b++)
+    for (int i = 0; i < g->blocks[b].n; i++) {
+      const Node var = g->blocks[b].at[i].var, from = tirc_map_get(&k.weights, var);
+      if (from && is_smallest(&k, var) && tirc_info_bytes(var->info) < tirc_info_bytes(from->info))
+        tirc_map_set(c, &out.smaller, var, (void *)(uintptr_t)from);
+    }
+  out.all = k.made;
+  return out;
+}
+
 bool tirc_weights_apart(Passes *p, const Module *m, const Module **made, const Module **rest) {
   m = tirc_infer(p, m);
   Apart k = {.c = p->c, .g = tirc_module_main_graph(m)};
-  const Expr inputs = k.g ? tirc_attrs_get(k.g->attrs, tirc_key(KEY_NUM_INPUT)) : NULL;
-  int64_t n = 0;
-  if (!inputs || !tirc_const_int(inputs, &n) || n > k.g->n_params) return false;
-  k.n_inputs = (int)n;
+  if (!read_inputs(&k)) return false;
   find_made(&k);
   find_front(&k);
   if (!k.front.n) return false;

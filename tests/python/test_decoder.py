@@ -128,6 +128,9 @@ def test_quantized(weights, decoder):
     assert 0 < error_of(got, wanted) < 0.3
     got = tirc.compile(SMALL, entry="prefill", weights=weights, threads=1, activations="int8", plain=True)(ids)[1]
     assert 0 < error_of(got, wanted) < 0.05
+    few = dict(entry="prefill", weights=weights, threads=1, quantize="int4", group=32, plain=True, target="native")
+    alone, both = (tirc.compile(SMALL, **few, **more)(ids)[1] for more in ({}, {"activations": "int8"}))
+    assert 0 < error_of(both, alone) < 0.05
 
 
 def test_quantize_words(weights):
@@ -135,7 +138,5 @@ def test_quantize_words(weights):
         tirc.compile(SMALL, entry="decode", weights=weights, quantize="int2")
     with pytest.raises(ValueError, match="activations is \"int8\", not 'int4'"):
         tirc.compile(SMALL, entry="decode", weights=weights, activations="int4")
-    with pytest.raises(ValueError, match="leave quantize out"):
-        tirc.compile(SMALL, entry="decode", weights=weights, activations="int8", quantize="int8")
     with pytest.raises(tirc.TircError, match="no weight is quantized"):
         tirc.compile(SMALL, entry="decode", weights=weights, quantize="int8", only="mlp")

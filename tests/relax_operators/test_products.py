@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from harness import check, floats, ints, refused, symbolic
+import tirc
+from harness import CHECKED, FOLDER, _as_c, _run, check, floats, ints, refused, symbolic, words_of
 
 PAIRS = [((4, 5), (5, 3)), ((1, 7), (7, 1)), ((5,), (5,)), ((5,), (5, 3)), ((4, 5), (5,)), ((2, 4, 5), (5, 3)),
          ((2, 1, 4, 5), (3, 5, 2)), ((4, 5), (2, 3, 5, 2)), ((3, 4, 5), (5,)), ((33, 17), (17, 29)), ((1, 1), (1, 1)),
@@ -173,3 +174,50 @@ def test_few_bits_refused():
     refused("dequantize_nbits", [stored[0], stored[1][:7]], "(7, 3)")
     refused("dequantize_nbits", [stored[0], floats(32, 5)], "96 numbers do not form 5 groups", bits=2)
     refused("nn.take_nbits", stored + [floats(3)], "float32")
+
+
+def by_fours(q, bits):
+    """(n, k) numbers as (n / 16, k * bits / 32, 64) bytes: four of a column beside each other, of which each byte has the first, the next four, ..."""
+    n, k = q.shape
+    words = q.astype("int64").reshape(n, -1, 8 // bits, 4)
+    packed = sum(words[:, :, e] << (e * bits) for e in range(8 // bits))
+    return np.ascontiguousarray(packed.reshape(n // 16, 16, -1, 4).transpose(0, 2, 1, 3).reshape(n // 16, -1, 64).astype("uint8"))
+
+
+def by_dots(name, given, wanted, **how):
+    """By the interpreter, as C, and as machine code where this processor has the instruction."""
+    CHECKED.add(name)
+    mod = tirc.operator(name, *words_of(given, how, {}), folder=FOLDER)
+    ways = [lambda *a: tirc.interpret(mod, *a), _as_c(mod)]
+    try:
+        ways += [tirc.build(mod, target="native", threads=1)]
+    except tirc.TircError as error:
+        assert "needs" in str(error)
+    for way in ways:
+        _run(way, given, (), [wanted], str(how), 0)
+
+
+DOTS = [("llvm.x86.avx512.vpdpbusd.512", 16), ("llvm.x86.avx512.vpdpbusd.256", 8), ("llvm.x86.avx512.vpdpbusd.128", 4)]
+
+
+@pytest.mark.parametrize("dot, lanes", DOTS)
+@pytest.mark.parametrize("bits, signed", [(4, True), (4, False), (2, True), (8, False)])
+def test_few_bits_by_bytes(bits, signed, dot, lanes):
+    """Rows of bytes with a factor each: as many as share what is read, fewer, and some more."""
+    n, k, size, name = 32, 96, 32, "nn.matmul_nbits_int8"
+    q, scales = ints(n, k, low=0, high=2 ** bits), (floats(n, k // size) / 2 ** (bits - 1)).astype("float16")
+    zeros = np.full((n, k // size), 2 ** (bits - 1), "uint8") if signed else ints(n, k // size, low=0, high=2 ** bits, dtype="uint8")
+    w = (q - zeros.repeat(size, 1).astype("float64")) * scales.repeat(size, 1)
+    columns = lambda t: np.ascontiguousarray(t.reshape(n // 16, 16, -1).transpose(0, 2, 1))  # noqa: E731
+    stored = [by_fours(q, bits), columns(scales)] + ([] if signed else [columns(zeros)])
+    how = dict(bits=bits, dot=dot, lanes=lanes)
+    def case(m):
+        x, factors = ints(m, k, low=-127, high=128, dtype="int8"), floats(m, 1)
+        sums = x.reshape(m, -1, size).sum(2, dtype="int32")
+        return [x, factors, sums] + stored, (x @ w.T * factors).astype("float32")
+    for m in (1, 3, 19):
+        by_dots(name, *case(m), **how)
+    given, _ = case(2)
+    refused(name, [given[0].astype("float32")] + given[1:], "float32", **how)
+    refused(name, given[:1] + [floats(3, 1)] + given[2:], "(3, 1)", **how)
+    refused(name, given, "not of 5", bits=bits, dot=dot, lanes=5)

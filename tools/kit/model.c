@@ -84,9 +84,11 @@ const char *quantize_pass(const Loading *o, bool measure) {
   const bool is_4 = strcmp(o->quantize, "int4") == 0;
   const int64_t group = o->group ? o->group : is_4 ? 32 : 0;
   return tirc_format(memory,
-                     "prepare:quantize(bits=%d, group=%lld, zero_point=%s, only=%s, measure=%s)",
+                     "prepare:quantize(bits=%d, group=%lld, zero_point=%s, only=%s, "
+                     "activations=%s, measure=%s)",
                      is_4 ? 4 : 8, (long long)group, o->zero_point ? "True" : "False",
-                     quoted(o->quantize_only ? o->quantize_only : "*"), measure ? "True" : "False");
+                     quoted(o->quantize_only ? o->quantize_only : "*"),
+                     o->activations ? "True" : "False", measure ? "True" : "False");
 }
 
 const char *activations_pass(bool measure) {
@@ -97,9 +99,6 @@ static int check_activations(const Loading *o) {
   if (!o->activations) return DONE;
   if (strcmp(o->activations, "int8") != 0)
     return complain("--activations=int8", "--activations=%s is not known", o->activations);
-  if (o->quantize)
-    return complain("leave --quantize out",
-                    "--activations=int8 makes weights integers, too, by channel");
   return DONE;
 }
 
@@ -119,8 +118,10 @@ int check_quantize(const Loading *o) {
 /* What options ask for comes before the passes of the user's own. */
 static List passes_of_options(const Loading *o) {
   List all = {0};
-  if (o->quantize) add_to_list(&all, quantize_pass(o, false));
-  if (o->activations) add_to_list(&all, activations_pass(false));
+  if (o->quantize)
+    add_to_list(&all, quantize_pass(o, false));
+  else if (o->activations)
+    add_to_list(&all, activations_pass(false));
   return all;
 }
 

@@ -15,7 +15,8 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 # llama.cpp makes activations integers, too, for both kinds of integers.
-WAYS = {"f32": {"tirc": []}, "q8_0": {"tirc": ["--quantize", "int8"], "activations": ["--activations", "int8"]}, "q4_0": {"tirc": ["--quantize", "int4"]}}
+WAYS = {"f32": {"tirc": []}, "q8_0": {"tirc": ["--quantize", "int8"], "activations": ["--activations", "int8"]},
+        "q4_0": {"tirc": ["--quantize", "int4"], "activations": ["--quantize", "int4", "--activations", "int8"]}}
 
 
 def run(words, folder, env=None):

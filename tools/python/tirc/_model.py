@@ -375,27 +375,27 @@ def weight_types(module):
     return {name: head[name] for name in parameters_of(module)[int(first.group(1)) if first else 0:]} if first else {}
 
 
-def _quantize_pass(quantize, group=0, only="*", zero_point=False):
+def _quantize_pass(quantize, activations, group=0, only="*", zero_point=False):
     if quantize not in ("int8", "int4"):
         raise ValueError("quantize is \"int8\" or \"int4\", not %r" % (quantize,))
     bits = int(quantize[3:])
-    return "prepare:quantize(bits=%d, group=%d, zero_point=%s, only=%s)" % (
-        bits, group or (32 if bits == 4 else 0), bool(zero_point), '"%s"' % only.replace("\\", "\\\\").replace('"', '\\"'))
+    return "prepare:quantize(bits=%d, group=%d, zero_point=%s, only=%s, activations=%s)" % (
+        bits, group or (32 if bits == 4 else 0), bool(zero_point), '"%s"' % only.replace("\\", "\\\\").replace('"', '\\"'), activations is not None)
 
 
-def _activations_pass(activations, quantize):
-    if activations != "int8":
+def _quantizing(quantize, activations, how):
+    """The passes that these ask for."""
+    if activations not in (None, "int8"):
         raise ValueError("activations is \"int8\", not %r" % (activations,))
     if quantize is not None:
-        raise ValueError("activations=\"int8\" makes weights integers, too: leave quantize out")
-    return "prepare:int8_activations()"
+        return [_quantize_pass(quantize, activations, **how)]
+    return ["prepare:int8_activations()"] if activations else []
 
 
 def _options(target, schedule_alone=_SCHEDULE(), operators=None, plain=False, script=None, skip=(), indices=None, passes=(), quantize=None, activations=None, **how):
     if how and quantize is None:
         raise TypeError("compile() got an unexpected argument %r" % next(iter(how)))
-    passes = ([_quantize_pass(quantize, **how)] if quantize is not None else []) + list(passes)
-    passes = ([_activations_pass(activations, quantize)] if activations is not None else []) + passes
+    passes = _quantizing(quantize, activations, how) + list(passes)
     listed = (ctypes.c_char_p * max(len(passes), 1))(*[s.encode() for s in passes])
     skipped = (ctypes.c_char_p * max(len(skip), 1))(*[s.encode() for s in skip])
     path = lambda p: os.fspath(p).encode() if p else None
