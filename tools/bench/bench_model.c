@@ -32,7 +32,9 @@ typedef struct ModelBench {
   int n;
   const tirc_param *params;
   tirc_argument *args;
-  tirc_module *model; /* as it was read */
+  int n_extents;        /* that the code leaves open, */
+  tirc_symbol *extents; /* with their values in the run */
+  tirc_module *model;   /* as it was read */
   tirc_weights *weights;
   tirc_measurement *measured; /* whole runs, */
   const tirc_figures *f;      /* its figures, */
@@ -49,8 +51,41 @@ typedef struct ModelBench {
 
 static int refuse_extent(const tirc_param *p, int d) {
   const char *name = p->symbol[d];
-  char *hint = tirc_format(memory, "give it a size: -D %.80s=8", name ? name : "NAME");
+  char *hint = tirc_format(
+      memory, "give it a size: -D %.80s=8, or --in %.80s=8, which leaves it open in the code",
+      name ? name : "NAME", name ? name : "NAME");
   return complain(hint, "extent %d of \"%s\" is \"%s\"", d, p->name, name ? name : "an expression");
+}
+
+static tirc_symbol *extent_given(const ModelBench *b, const char *text, const char **value) {
+  for (int k = 0; k < b->n_extents; k++)
+    if ((*value = value_of_name(text, b->extents[k].name, b->extents[k].in_file)))
+      return &b->extents[k];
+  return NULL;
+}
+
+static int read_extents(ModelBench *b, const tirc_module *signature) {
+  tirc_error *e = NULL;
+  const tirc_symbol *extents;
+  const char *value;
+  if (tirc_module_symbols(signature, NULL, &b->n_extents, &extents, &e)) return report(e);
+  b->extents = tirc_alloc_array(memory, (size_t)b->n_extents + 1, sizeof *b->extents);
+  for (int k = 0; k < b->n_extents; k++) b->extents[k] = extents[k];
+  for (int i = 0; i < b->o->run.in.n; i++) {
+    tirc_symbol *extent = extent_given(b, b->o->run.in.at[i], &value);
+    if (!extent)
+      return complain("it takes NAME=N, an extent that -D leaves open; `tirc import` lists them",
+                      "the model has no open extent for --in %s", b->o->run.in.at[i]);
+    if (read_extent(value, extent) != DONE) return BAD;
+  }
+  return DONE;
+}
+
+static bool is_open(const ModelBench *b, const tirc_param *p, int d) {
+  for (int k = 0; k < b->n_extents; k++)
+    if (p->symbol[d] && strcmp(b->extents[k].name, p->symbol[d]) == 0)
+      return !b->extents[k].is_known;
+  return p->shape[d] < 0;
 }
 
 static int fill_arguments(ModelBench *b) {
@@ -58,13 +93,16 @@ static int fill_arguments(ModelBench *b) {
   const tirc_module *signature = tirc_program_signature(b->program);
   if (tirc_module_params(signature, NULL, &b->n, &b->params, &e)) return report(e);
   b->args = tirc_alloc_array(memory, (size_t)b->n + 1, sizeof *b->args);
-  int status = read_weights(&b->o->run.make, b->model, b->program, &b->weights, b->args);
+  int status = read_extents(b, signature);
+  if (status == DONE)
+    status = read_weights(&b->o->run.make, b->model, b->program, &b->weights, b->args);
   for (int i = 0; i < b->n && status == DONE; i++) {
     if (b->args[i].array) continue;
     for (int d = 0; d < b->params[i].ndim; d++)
-      if (b->params[i].shape[d] < 0 && i < tirc_program_params(b->program))
+      if (i < tirc_program_params(b->program) && is_open(b, &b->params[i], d))
         return refuse_extent(&b->params[i], d);
-    if (tirc_module_array(signature, NULL, b->n, b->args, 0, NULL, i, NULL, &b->args[i].array, &e))
+    if (tirc_module_array(signature, NULL, b->n, b->args, b->n_extents, b->extents, i, NULL,
+                          &b->args[i].array, &e))
       return report(e);
     const bool is_weight =
         i >= tirc_program_inputs(b->program) && i < tirc_program_params(b->program);

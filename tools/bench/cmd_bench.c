@@ -296,6 +296,9 @@ static int bench(void *options) {
     return complain("--profile=blocks shows the blocks of a program's function",
                     "--profile shows the functions of a model, and this is none");
   if (of_model) return bench_model(o);
+  if (o->run.in.n)
+    return complain("-D NAME=N gives a program's extents; its code leaves them open",
+                    "--in is for a model, and this is none");
   Bench b = {.o = &o->run,
              .how = o->how,
              .out = o->figures && strcmp(o->figures, "-") == 0 ? stderr : stdout};
