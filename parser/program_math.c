@@ -269,6 +269,7 @@ static PyValue read_reinterpret(Reader *r, const Call *call) {
   if (tirc_dtype_bytes(t) * t.lanes != tirc_dtype_bytes(e->dtype) * e->dtype.lanes)
     READ_FAIL(r, call->node, CODE_TYPE, "T.Cast converts the value", "%s and %s differ in size",
               tirc_dtype_name(r->c, t), tirc_dtype_name(r->c, e->dtype));
+  if (tirc_dtype_equal(e->dtype, t)) return tirc_py_expr(e);
   return tirc_py_expr(tirc_expr(r->c, OP_REINTERPRET, t, 1, &e));
 }
 

@@ -302,7 +302,8 @@ static const struct {
                {SYN_ASSERT, read_assertion},
                {SYN_RETURN, read_return},
                {SYN_PASS, read_nothing},
-               {SYN_IMPORT, read_nothing}};
+               {SYN_IMPORT, read_nothing},
+               {SYN_GLOBAL, read_nothing}};
 
 void tirc_read_statement(Reader *r, const Syn *s) {
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
@@ -316,7 +317,6 @@ void tirc_read_statement(Reader *r, const Syn *s) {
                                       [SYN_CONTINUE] = "'continue'",
                                       [SYN_RAISE] = "'raise'",
                                       [SYN_TRY] = "'try'",
-                                      [SYN_GLOBAL] = "'global'",
                                       [SYN_DELETE] = "'del'"};
   READ_FAIL(r, s, CODE_UNSUPPORTED, NULL, "%s is not part of the language of programs",
             names[s->kind]);

@@ -245,6 +245,7 @@ static void read_statement(GraphFrame *g, const Syn *s) {
     }
     break;
   case SYN_IF: read_if(g, s); return;
+  case SYN_GLOBAL: return; /* of Python, where a name is */
   default: break;
   }
   READ_FAIL(r, s, CODE_UNSUPPORTED, "a graph consists of bindings: y = R.add(x, w)",

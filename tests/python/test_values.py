@@ -442,3 +442,25 @@ def test_an_error_behind_an_expansion_shows_the_line_that_was_written():
             for i in range(8):
                 A[i] = T.float32(sizes["n"]) + nothing
     assert 'A[i] = T.float32(sizes["n"]) + nothing' in str(caught.value)
+
+
+def test_nonlocal_names():
+    """A program may say where its names are, as a function of Python does that only uses them in annotations."""
+    def made(dtype, scale, op):
+        @I.ir_module
+        class Module:
+            @T.prim_func
+            def f(A: T.Buffer((4,), dtype)):
+                nonlocal dtype, scale
+                for i in range(4):
+                    A[i] = A[i] * scale
+
+            @R.function
+            def main(x: R.Tensor((4,), dtype)):
+                nonlocal dtype
+                gv = op(x)
+                return gv
+        return Module
+
+    text = made("float32", 3, R.abs).script()
+    assert 'R.Tensor((4,), dtype="float32")' in text and "A[i] * T.float32(3" in text and "R.abs(x)" in text and "nonlocal" not in text

@@ -90,6 +90,7 @@ static const struct {
     {"T.hypot(A[1], A[2], dtype=\"float32\")", "T.hypot(A[1], A[2])"},
     {"T.reinterpret(\"float32\", n)", "T.reinterpret(\"float32\", n)"},
     {"T.reinterpret(n, dtype=\"float32\")", "T.reinterpret(\"float32\", n)"},
+    {"T.reinterpret(\"float32\", A[1])", "A[1]"},
     {"T.exp(A[1], dtype=\"float32\")", "T.exp(A[1])"},
     {"A[n] if M > 3 else A[0]", "A[n]"},
     {"min(M, 3)", "T.float32(3.0)"},
