@@ -16,10 +16,14 @@ Info tirc_info_copy(Tirc *c, const struct StructInfo *info) {
 Info tirc_info_tensor(Tirc *c, DType t, int ndim, const Expr *shape) {
   /* Of no dimensions: an array nevertheless, which says that the shape is known. */
   const Expr none[1] = {NULL};
-  return tirc_info_copy(c, &(struct StructInfo){.kind = INFO_TENSOR,
-                                                .dtype = t,
-                                                .ndim = ndim,
-                                                .shape = shape || ndim != 0 ? shape : none});
+  if (!shape || !ndim) shape = ndim != 0 ? NULL : none;
+  Expr *own = shape && ndim > 0 ? tirc_copy(c, shape, ndim) : NULL;
+  int64_t n;
+  for (int i = 0; own && i < ndim; i++) /* text has one kind of numbers for shapes */
+    if (tirc_const_int(own[i], &n)) own[i] = tirc_int(c, DT_INT64, n);
+  return tirc_info_copy(
+      c, &(struct StructInfo){
+             .kind = INFO_TENSOR, .dtype = t, .ndim = ndim, .shape = own ? own : shape});
 }
 
 Info tirc_info_tuple(Tirc *c, int n, const Info *fields) {

@@ -14,12 +14,13 @@
  * it holds for all of them, its greatest where for none. */
 #include "internal.h"
 
-enum { MAX_SIZE = 300, MAX_GROWTH = 6000 };
+enum { MAX_SIZE = 300, MAX_GROWTH = 6000, MAX_FORMS = 32000 };
 
 typedef struct Bounding {
   Tirc *c;
   Analyzer *a;
   int64_t budget; /* statements that may still be added */
+  int64_t forms;  /* and for tiles of some rows, counted as they are written out */
 } Bounding;
 
 /* What one loop's conditions say of it. A bound that is NULL is the loop's own. */
@@ -170,7 +171,7 @@ static Stmt part(const Search *s, Expr begin, Expr end, bool sure) {
   if (tirc_is_int(loop.extent, 0)) return tirc_seq(c, 0, NULL);
   Mutator m = {.c = c, .expr = hold, .self = (void *)s};
   loop.body =
-      sure ? tirc_mutate_stmt(&m, loop.body) : tirc_open_rows(s->p->a, c, &loop, &s->p->budget);
+      sure ? tirc_mutate_stmt(&m, loop.body) : tirc_open_rows(s->p->a, c, &loop, &s->p->forms);
   Stmt out = tirc_for(c, &loop);
   if (!sure) out = tirc_clone_fresh(c, out);
   return tirc_simplify_stmt(s->p->a, out, true);
@@ -215,7 +216,7 @@ static Stmt visit(Mutator *m, Stmt s) {
 }
 
 Stmt tirc_lower_loop_bounds(Tirc *c, const Func *f) {
-  Bounding p = {.c = c, .a = tirc_analyzer(c), .budget = MAX_GROWTH};
+  Bounding p = {.c = c, .a = tirc_analyzer(c), .budget = MAX_GROWTH, .forms = MAX_FORMS};
   Mutator m = {.c = c, .stmt = visit, .self = &p};
   return tirc_mutate_stmt(&m, f->body);
 }

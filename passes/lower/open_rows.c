@@ -10,7 +10,7 @@
  */
 #include "internal.h"
 
-enum { MOST_ROWS = 16 };
+enum { MOST_ROWS = 16, MOST_SIZE = 4000 };
 
 typedef struct Rows {
   Visitor v;
@@ -20,11 +20,11 @@ typedef struct Rows {
   PtrMap inner;    /* the variables of its body */
   PtrMap unrolled; /* those of loops that are written out, from 0 to a constant: to their extents */
   PtrMap decided;  /* the conditions on rows: to the variables of these */
-  Expr left;       /* how many rows come after the first one */
-  Expr extent;
-  int64_t rows;
-  int depth;  /* loops around what is looked at, but for those that are written out */
-  bool often; /* a condition is asked at each step of such a loop */
+  Expr left;       /* how many rows come after the first one, of a condition in a loop over steps */
+  int64_t rows;    /* of that condition */
+  bool all;        /* `left` is known: all conditions on as many rows are looked for */
+  int depth;       /* serial loops around what is looked at */
+  int64_t size, times; /* statements when it is written out, and how often one at hand is */
 } Rows;
 
 static bool is_inner(const void *self, Expr e) {
@@ -34,42 +34,53 @@ static bool is_unrolled(const void *self, Expr e) {
   return tirc_map_has(&((const Rows *)self)->unrolled, e);
 }
 
-/* left - row >= 0, of which `left` is the same for all. */
+/* left - row >= 0, of which `left` is known ahead of the loop. */
 static void see_condition(Rows *r, Expr cond) {
   const Expr row = tirc_find_expr(cond, is_unrolled, r);
-  int64_t k;
+  int64_t k, rows;
   Expr left;
   if (!row || !tirc_uses_var(cond, r->var) || tirc_loads_or_calls(cond)) return;
   if (!tirc_lower_order(r->a, r->c, cond, row, &k, &left) || k != -1) return;
-  if (tirc_find_expr(left, is_inner, r)) return;
-  const Expr extent = tirc_map_get(&r->unrolled, row);
-  if (!r->left) {
-    if (!tirc_const_int(extent, &r->rows) || r->rows < 2 || r->rows > MOST_ROWS) return;
+  if (tirc_find_expr(left, is_inner, r) || !tirc_can_run_early(r->a, left)) return;
+  if (r->all) {
+    if (tirc_prove_equal(r->a, left, r->left)) tirc_map_set(r->c, &r->decided, cond, row);
+  } else if (r->depth && !r->left && tirc_const_int(tirc_map_get(&r->unrolled, row), &rows) &&
+             rows >= 2 && rows <= MOST_ROWS) {
     r->left = left;
-    r->extent = extent;
-  } else if (!tirc_prove_equal(r->a, extent, r->extent) || !tirc_prove_equal(r->a, left, r->left)) {
-    return;
+    r->rows = rows;
   }
-  tirc_map_set(r->c, &r->decided, cond, row);
-  r->often |= r->depth > 0;
 }
 
 static bool see_stmt(Visitor *v, Stmt s) {
   Rows *r = v->self;
   Exprs conds = {0};
+  r->size += r->times;
   if (s->kind == STMT_LET) tirc_map_set(r->c, &r->inner, s->u.let.var, s);
   if (s->kind == STMT_IF) tirc_lower_conjuncts(r->c, s->u.branch.cond, &conds);
   for (int i = 0; i < conds.n; i++) see_condition(r, conds.at[i]);
   if (s->kind != STMT_FOR) return true;
   const For *loop = &s->u.loop;
-  const bool unrolled = loop->kind == LOOP_UNROLLED && tirc_is_int(loop->min, 0);
+  const int64_t times = r->times;
+  int64_t extent = 1;
+  const bool unrolled = loop->kind == LOOP_UNROLLED && tirc_is_int(loop->min, 0) &&
+                        tirc_const_int(loop->extent, &extent);
   const bool steps = loop->kind == LOOP_SERIAL && !tirc_is_int(loop->extent, 1);
   tirc_map_set(r->c, &r->inner, loop->var, s);
   if (unrolled) tirc_map_set(r->c, &r->unrolled, loop->var, loop->extent);
+  if (unrolled && extent > 1 && times < MOST_SIZE) r->times *= extent;
   r->depth += steps;
   tirc_visit_stmt(v, loop->body);
   r->depth -= steps;
+  r->times = times;
   return false;
+}
+
+/* Looks for the condition that gives `left`, or, with it, for all of them. */
+static void look(Rows *r, Stmt body) {
+  r->size = 0;
+  r->times = 1;
+  tirc_visit_stmt(&r->v, body);
+  r->all = true;
 }
 
 typedef struct Form {
@@ -87,10 +98,10 @@ static Expr decide(Mutator *m, Expr e) {
 Stmt tirc_open_rows(Analyzer *a, Tirc *c, const For *loop, int64_t *budget) {
   Rows r = {.c = c, .a = a, .var = loop->var};
   r.v = (Visitor){.stmt = see_stmt, .self = &r};
-  tirc_visit_stmt(&r.v, loop->body);
-  const int64_t more = r.often ? r.rows * tirc_lower_size_of(loop->body) : 0;
-  if (!more || more > *budget) return loop->body;
-  *budget -= more;
+  look(&r, loop->body);
+  if (!r.left || r.size > MOST_SIZE || r.size * r.rows / 2 > *budget) return loop->body;
+  *budget -= r.size * r.rows / 2;
+  look(&r, loop->body);
   Stmt out = loop->body;
   for (int64_t n = r.rows - 1; n >= 1; n--) {
     Form f = {&r, n};

@@ -117,6 +117,14 @@ const char *tirc_take_text(EntryReading *r) {
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
+/* Of several parameters of one name, as two weights that are prepared alike, text has other names
+ * for all but the first: whoever asks by name gets that. */
+static bool has_name_of_other(const Func *f, int param) {
+  for (int i = 0; i < param; i++)
+    if (f->buffers[i] && strcmp(f->buffers[i]->name, f->buffers[param]->name) == 0) return true;
+  return false;
+}
+
 bool tirc_same_names(Tirc *c, const Func *a, const Func *b) {
   Expr *x, *y;
   const int n = tirc_symbolic_params(c, a, &x), m = tirc_symbolic_params(c, b, &y);
@@ -125,8 +133,8 @@ bool tirc_same_names(Tirc *c, const Func *a, const Func *b) {
     if (strcmp(x[i]->u.s, y[i]->u.s) != 0 || !tirc_dtype_equal(x[i]->dtype, y[i]->dtype))
       return false;
   for (int i = 0; i < a->n_params; i++)
-    if (!a->buffers[i] != !b->buffers[i] ||
-        (a->buffers[i] && strcmp(a->buffers[i]->name, b->buffers[i]->name) != 0))
+    if (!a->buffers[i] != !b->buffers[i] || (a->buffers[i] && !has_name_of_other(a, i) &&
+                                             strcmp(a->buffers[i]->name, b->buffers[i]->name) != 0))
       return false;
   return true;
 }
