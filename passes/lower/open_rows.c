@@ -67,7 +67,8 @@ static bool see_stmt(Visitor *v, Stmt s) {
   const bool steps = loop->kind == LOOP_SERIAL && !tirc_is_int(loop->extent, 1);
   tirc_map_set(r->c, &r->inner, loop->var, s);
   if (unrolled) tirc_map_set(r->c, &r->unrolled, loop->var, loop->extent);
-  if (unrolled && extent > 1 && times < MOST_SIZE) r->times *= extent;
+  if (unrolled && extent > 1)
+    r->times *= extent < MOST_SIZE && times < MOST_SIZE ? extent : MOST_SIZE;
   r->depth += steps;
   tirc_visit_stmt(v, loop->body);
   r->depth -= steps;

@@ -203,8 +203,8 @@ static bool tells_apart(const Kernel *k, Analyzer *a, Buffer b, const Place *at,
 }
 
 /* All touches are of elements of one's own: indices that they have in common tell these apart, as
- * the digits of a number do, of any size. Of (o * 1024 + t) % 39 nothing but o * 10 + t is left
- * when it is simplified, which is the digit of no number that the other indices have: so as
+ * the digits of a number do, of any size. Simplify reduces 1024 to 10 in (o * 1024 + t) % 39, and
+ * (o * 10 + t) % 39 is no digit of a number that the other indices have: so they are asked as
  * written, too. */
 static bool is_told_by_indices(const Kernel *k, Buffer b, int n, const Expr *who) {
   Analyzer *a = tirc_analyzer(k->c);

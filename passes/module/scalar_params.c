@@ -176,14 +176,16 @@ static bool is_given_literals(const Module *m, const Graph *g) {
   return false;
 }
 
-/* Bindings that are said to be numbers, too; the rewriter makes their variables anew. */
+/* Bindings that are said to be numbers, too; the rewriter makes their variables anew. Another name
+ * of a variable is that variable, and has what it becomes. */
 static const GraphBlock *blocks_with_tensors(Tirc *c, const Graph *g) {
   GraphBlock *blocks = tirc_copy(c, g->blocks, g->n_blocks);
   for (int i = 0; i < g->n_blocks; i++) {
     Binding *at = tirc_copy(c, blocks[i].at, blocks[i].n);
     for (int k = 0; k < blocks[i].n; k++) {
       const Info info = as_tensors(c, at[k].var->info);
-      if (info == at[k].var->info) continue;
+      const NodeKind kind = at[k].value->kind;
+      if (info == at[k].var->info || kind == NODE_VAR || kind == NODE_VALUE) continue;
       struct Node value = *at[k].value;
       value.info = info;
       at[k].value = tirc_graph_node(c, &value);
@@ -227,11 +229,16 @@ static bool is_called(const Module *m, const char *name) {
   return false;
 }
 
-/* The name of what a function stands for, where no call of that one is left. */
+static bool is_in_vain(const Scalars *k, const Func *f) {
+  return tirc_attrs_get(f->attrs, "tirc.private") && !is_called(k->m, f->name);
+}
+
+/* The name of what a function stands for, where no call of that one is left, and no one from
+ * outside may ask for it. */
 static const char *own_name(const Scalars *k, const char *name) {
   for (size_t i = 0; i < k->made.cap; i++) {
     const Func *from = k->made.keys[i], *to = from ? tirc_map_get(&k->made, from) : NULL;
-    if (to && !strcmp(to->name, name) && !is_called(k->m, from->name)) return from->name;
+    if (to && !strcmp(to->name, name) && is_in_vain(k, from)) return from->name;
   }
   return name;
 }
@@ -251,7 +258,7 @@ static const Module *with_own_names(Scalars *k) {
   int n = 0;
   for (int i = 0; i < k->m->n_funcs; i++) {
     const Func *f = k->m->funcs[i];
-    if (tirc_map_get(&k->made, f) && !is_called(k->m, f->name)) continue;
+    if (tirc_map_get(&k->made, f) && is_in_vain(k, f)) continue;
     Func *to = tirc_copy(k->c, f, 1);
     to->name = own_name(k, f->name);
     funcs[n++] = to;

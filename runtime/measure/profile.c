@@ -155,6 +155,7 @@ static void take_turns(void *self) {
 }
 
 static tirc_status on_stack_for(const tirc_kernel *k, void (*body)(void *self), Run *r) {
+  if (k->stack < r->plain->stack) k = r->plain;
   return tirc_api_on_stack_for(k, body, r) ? r->status : tirc_api_no_memory(r->error);
 }
 

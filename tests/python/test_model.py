@@ -307,6 +307,16 @@ def test_functions_with_numbers(body, calls, more):
     assert [name for name, _ in model.calls(x) if name != "copy"] == calls
 
 
+def test_other_names_of_numbers():
+    """They are the number, also where others may ask for the functions that take it."""
+    text = SAID.replace("S\n", "y[vi] = x[vi] + T.Cast('float32', n)\n").replace("(private=True)", "")
+    text = text.replace("factor: R.Prim(\"float32\") = pair[0]", "same = s\n            t = (same, n)\n            factor: R.Prim(\"float32\") = t[0]")
+    x = np.arange(4, dtype="float32")
+    mod = tirc.parse(text)
+    model = tirc.compile(mod, weights={"s": 2, "n": 5})
+    assert np.array_equal(model(x)[1], x * 2 + 5)
+
+
 @pytest.mark.parametrize("dtype, fits, others", [("int8", [-128, 127.0, True], [128, -129, 0.5, float("nan")]), ("bool", [0, True], [2, -1]),
                                                  ("float16", [65504.0, float("inf"), float("nan"), -3], [1e5, 2 ** 70]),
                                                  ("uint64", [2 ** 64 - 1], [2 ** 64, -1])])
@@ -325,3 +335,6 @@ def test_range_of_numbers(dtype, fits, others):
 def test_numbers_of_bfloat16(number, near):
     model = tirc.compile(tirc.parse("@R.function\ndef main(s: R.Prim('bfloat16')):\n    return R.astype(s, 'float32')\n"))
     assert model(number) == near
+    for large in (3.4e38, -1e40):
+        with pytest.raises(tirc.TVMError, match='the input "s" takes bfloat16, and .* is none'):
+            model(large)

@@ -297,7 +297,7 @@ static int bench(void *options) {
                     "--profile shows the functions of a model, and this is none");
   if (of_model) return bench_model(o);
   if (o->run.in.n)
-    return complain("-D NAME=N gives a program's extents; its code leaves them open",
+    return complain("give the extents of a program by -D NAME=N",
                     "--in is for a model, and this is none");
   Bench b = {.o = &o->run,
              .how = o->how,

@@ -160,7 +160,10 @@ def _view(t):
 def _bfloat(x):
     """A number as the nearest bfloat16, of two that are as near the even one: numpy has no such type."""
     import numpy
-    bits = int(numpy.float32(x).view("uint32"))
+    with numpy.errstate(over="ignore"):
+        bits = int(numpy.float32(x).view("uint32"))
+    if abs(float(x)) != float("inf") and bits & 0x7FFFFFFF >= 0x7F7F8000 and x == x:
+        raise OverflowError("it would be infinite")
     borrowed = _borrow(numpy.array((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 if x == x else 0x7FC0, "uint16"))
     borrowed.tensor.dtype = _lib.DLDataType(4, 16, 1)
     return borrowed
