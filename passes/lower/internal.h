@@ -85,9 +85,9 @@ typedef struct OpenTail {
 } OpenTail;
 /* False: there are none deep in its body that depend on the iteration. */
 bool tirc_open_tail(Analyzer *a, Tirc *c, const For *loop, OpenTail *out);
-/* open_rows.c: a loop's body with a form for each number of rows that a tile in it may have left; as
- * it is where there are none, or the forms are more statements, written out, than `budget`, of which
- * they take theirs. */
+/* open_rows.c: a loop's body with a form for each number of rows that a tile in it may have left;
+ * as it is where there are none, or the forms are more statements, written out, than `budget`, of
+ * which they take theirs. */
 Stmt tirc_open_rows(Analyzer *a, Tirc *c, const For *loop, int64_t *budget);
 
 /* How many statements there are in s, itself among them. */

@@ -118,7 +118,7 @@ const char *tirc_take_text(EntryReading *r) {
 /* --- modules ---------------------------------------------------------------------------------- */
 
 /* Of several parameters of one name, as two weights that are prepared alike, text has other names
- * for all but the first: whoever asks by name gets that. */
+ * for all but the first, and a name finds the first one. */
 static bool has_name_of_other(const Func *f, int param) {
   for (int i = 0; i < param; i++)
     if (f->buffers[i] && strcmp(f->buffers[i]->name, f->buffers[param]->name) == 0) return true;

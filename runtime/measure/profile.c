@@ -113,8 +113,7 @@ static double median(int n, double *at) {
   return at[n / 2];
 }
 
-/* By a caller that has stack enough: the parts do not have the time in which a call asks for that.
- */
+/* By a caller that has stack enough: the time of asking for stack is in no part. */
 static tirc_status time_call(tirc_launch *l, double *seconds, tirc_error **error) {
   const double start = tirc_now();
   const int failed = tirc_api_run_once(l);
