@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recorded schedules for GPUs on the emulator: recorded.py TIRC FOLDER [--barriers] [--only WORD] [--every N] [--start N] [--jobs N] [--most N]
+"""Recorded schedules for GPUs on the emulator: recorded.py TIRC FOLDER [--barriers] [--only WORD] [--every N] [--start N] [--jobs N] [--least N] [--most N]
 
 FOLDER has spaces/cuda.jsonl with its programs and dlight/dlight.jsonl, a JSON object a line. Each
 schedule is applied and lowered, and all blocks run; the results are compared with the program before the
@@ -11,7 +11,7 @@ or the barrier is counted as idle. It is looked for in one block of a launch, if
 the barriers are there, then in eight, and then in all of them, for a minute. --every N takes one in N, from the one of --start N
 on. Sizes that are symbols are odd and
 differ; scalars that are no sizes are 1, and arrays of indices hold 0 to 3. --most N leaves out programs of more
-than N iterations, --verbose says what each takes. Exit status 1 when something is wrong.
+than N iterations and --least N those of no more than N, --verbose says what each takes. Exit status 1 when something is wrong.
 """
 import concurrent.futures
 import json
@@ -191,8 +191,8 @@ BARRIERS, TARGET, MOST_WORK = "--barriers" in sys.argv, option("--target", "emul
 
 def main():
     only = option("--only", "")
-    most = float(option("--most", "inf"))
-    cases = [c for c in read_cases(FOLDER) if only in c[0] and work_of(c[1]) <= most][int(option("--start", "0"))::int(option("--every", "1"))]
+    least, most = float(option("--least", "-1")), float(option("--most", "inf"))
+    cases = [c for c in read_cases(FOLDER) if only in c[0] and least < work_of(c[1]) <= most][int(option("--start", "0"))::int(option("--every", "1"))]
     wrong = idle = barriers = 0
     start = time.time()
     with concurrent.futures.ThreadPoolExecutor(int(option("--jobs", "2"))) as pool:
