@@ -207,6 +207,8 @@ static Node read_unsupported(GraphFrame *g, const Syn *s) {
             "%s is not supported", tirc_relax_called(g, s));
 }
 
+static Node read_emit_te(GraphFrame *g, const Syn *s);
+
 static const struct {
   const char *name;
   Node (*read)(GraphFrame *g, const Syn *s);
@@ -220,6 +222,7 @@ static const struct {
              {"R.call_dps_packed", read_call_dps},
              {"R.call_pure_packed", read_call_pure},
              {"R.match_cast", read_match_cast},
+             {"R.emit_te", read_emit_te},
              {"R.output", read_statement_as_value},
              {"R.func_attr", read_statement_as_value},
              {"R.dataflow", read_statement_as_value},
@@ -252,6 +255,32 @@ static Node read_call(GraphFrame *g, const Syn *s, NodeKind kind, const char *na
   struct Node node = {.kind = kind, .name = name, .n = n, .args = args, .loc = s->loc};
   if (keyed) node.keys = keys;
   return tirc_graph_node(c, &node);
+}
+
+static const struct {
+  const char *name, *operator_name;
+} of_topi[] = {{"cast", "astype"}, {"concatenate", "concat"}, {"transpose", "permute_dims"}};
+
+/* R.emit_te(topi.exp, x): the loops of an operator, which are those that it gets later on. What
+ * the function of its loops would be called does not matter. */
+static Node read_emit_te(GraphFrame *g, const Syn *s) {
+  const char *path = s->kids.n ? tirc_names_path(g->r, s->kids.at[0]) : NULL;
+  const char *of = path ? strstr(path, "topi.") : NULL;
+  if (!of || (of != path && of[-1] != '.'))
+    READ_FAIL(g->r, s, CODE_UNSUPPORTED,
+              "in a module that Python reads, a function of te is called",
+              "R.emit_te in a text takes a function of topi: R.emit_te(topi.exp, x)");
+  const char *name = of + strlen("topi.");
+  for (size_t i = 0; i < sizeof of_topi / sizeof *of_topi; i++)
+    if (strcmp(name, of_topi[i].name) == 0) name = of_topi[i].operator_name;
+  Syn *call = tirc_copy(g->r->c, s, 1);
+  call->kids = (SynList){0, tirc_new_array(g->r->c, Syn *, s->kids.n)};
+  for (int i = 1; i < s->kids.n; i++) {
+    Syn *arg = s->kids.at[i];
+    if (arg->kind != SYN_KEYWORD || strcmp(arg->s, "primfunc_name_hint") != 0)
+      call->kids.at[call->kids.n++] = arg;
+  }
+  return read_call(g, call, NODE_CALL, name);
 }
 
 static Node read_any_call(GraphFrame *g, const Syn *s) {

@@ -5,8 +5,8 @@ import gc
 import numpy as np
 import pytest
 import tirc as tvm
-from tirc import te
-from tirc.script import tir as T
+from tirc import te, topi
+from tirc.script import ir as I, relax as R, tir as T
 
 
 def product():
@@ -150,3 +150,53 @@ def test_what_is_given():
     assert known.const_int_bound(k) == (-2**31, 2**31 - 1)
     with pytest.raises(AttributeError, match="const_int_bound"):
         known.int_set(n)
+
+
+def _squared(x):
+    return te.compute(x.shape, lambda *i: x(*i) * x(*i), name="squared")
+
+
+GRAPH = '''@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor(("m", 3), "float32"), y: R.Tensor(("m", 3), "float32")):
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.emit_te(%s, a, y)
+            R.output(b)
+        return b
+'''
+
+
+def test_emit_te_in_a_module():
+    extent = 3
+
+    @I.ir_module
+    class M:
+        @R.function
+        def main(x: R.Tensor(("m", extent), "float32"), y: R.Tensor(("m", extent), "float32")):
+            with R.dataflow():
+                a = R.exp(x)
+                b = R.emit_te(topi.add, a, y)
+                c = R.emit_te(_squared, b, primfunc_name_hint="my_square")
+                d = R.emit_te(
+                    lambda p, q, axis: topi.concatenate([p, q], axis=axis), c, a, axis=1)
+                R.output(d)
+            return d
+    assert list(M.functions) == ["add", "my_square", "te_func"] and "cls.my_square" in M.script()
+    x, y = (np.random.rand(2, 3).astype("float32") for _ in "xy")
+    np.testing.assert_allclose(tvm.compile(M)(x, y), np.concatenate([(np.exp(x) + y) ** 2, np.exp(x)], 1), rtol=1e-5)
+
+
+def test_emit_te_in_a_text():
+    as_operator = tvm.parse(GRAPH % "tvm.topi.add")
+    assert "b = R.add(a, y)" in as_operator.script() and not as_operator.functions
+    given = tvm.script.from_source(GRAPH % "twice", {"twice": lambda p, q: topi.add(topi.add(p, q), q)})
+    x, y = (np.random.rand(2, 3).astype("float32") for _ in "xy")
+    np.testing.assert_allclose(tvm.compile(given)(x, y), np.exp(x) + 2 * y, rtol=1e-5)
+    with pytest.raises(tvm.TVMError, match="takes a function of topi"):
+        tvm.parse(GRAPH % "twice")
+    with pytest.raises(tvm.TVMError, match="Python cannot work out.*ZeroDivisionError"):
+        tvm.script.from_source(GRAPH % "wrong", {"wrong": lambda p, q: 1 / 0})
+    with pytest.raises(tvm.TVMError, match="there is none"):
+        tvm.script.from_source("@R.function\ndef f(x: R.Tensor((3,), \"float32\")):\n    y = R.emit_te(g, x)\n    return y\n", {"g": _squared})

@@ -10,6 +10,8 @@ import sys
 
 import numpy as np
 import tirc
+from tirc import topi
+from tirc.script import relax as R
 
 import pairs
 from pairs import Reason, short
@@ -23,11 +25,25 @@ def complete(text):
     return re.sub(r"R\.Tensor\((\([^()]*\))\)", r'R.Tensor(\1, "float32")', text)
 
 
-def read(side, what):
+# Operators of the test of unary ones that are not R.NAME and topi.NAME.
+UNARY = {"clip": (lambda x: R.clip(x, 3, 8), lambda x: topi.clip(x, 3, 8)), "square": (R.square, lambda x: x * x)}
+
+
+def given(test):
+    """Values of the test's parameters that stand in its name: [abs-relax_op0-te_func0-float32]."""
+    name = re.search(r"::test_unary_ops\[(\w+)-", test)
+    if not name:
+        return None
+    known = UNARY.get(name[1]) or (getattr(R, name[1]), getattr(topi, name[1]))
+    return {"relax_op": known[0], "te_func": known[1], "dtype": re.search(r"(\w+)\]", test)[1], "name": name[1]}
+
+
+def read(pair, side):
+    text, values = complete(pair[side]["text"]), given(pair["test"])
     try:
-        return tirc.parse(complete(side["text"]))
+        return tirc.script.from_source(text, values) if values else tirc.parse(text)
     except tirc.TVMError as e:
-        raise Reason("%s is not read: %s" % (what, short(e))) from None
+        raise Reason("%s is not read: %s" % (side, short(e))) from None
 
 
 def compiled(mod, what):
@@ -37,15 +53,15 @@ def compiled(mod, what):
         raise Reason("%s is not compiled: %s" % (what, short(e))) from None
 
 
-def compiled_before(side):
+def compiled_before(pair):
     """The pair's graph; a type that it says its result has, and which it has not, is left out, as the reference does not look at it."""
-    before = read(side, "before")
+    before = read(pair, "before")
     try:
         return compiled(before, "before")
     except Reason as e:
         if "is said to give" not in str(e):
             raise
-    return compiled(read({"text": re.sub(r"\) -> R\.Tensor\(.*\):\n", "):\n", side["text"])}, "before"), "before")
+    return compiled(read({**pair, "before": {"text": re.sub(r"\) -> R\.Tensor\(.*\):\n", "):\n", pair["before"]["text"])}}, "before"), "before")
 
 
 def extent(d, sizes):
@@ -79,9 +95,9 @@ def run(model, arrays, what):
 
 
 def judged(pair):
-    _, after = read(pair["before"], "before"), read(pair["after"], "after")
+    _, after = read(pair, "before"), read(pair, "after")
     theirs = compiled(after, "after")
-    ours = compiled_before(pair["before"])
+    ours = compiled_before(pair)
     rng, sizes = np.random.default_rng(1), {}
     if len(ours.inputs) != len(theirs.inputs):
         raise Reason("other inputs")
@@ -108,12 +124,12 @@ def operator(pair):
 
 def first_lines(n, count):
     return ("# The reference's loops for operators, and ours",
-            "Of %d graphs of one operator, %d compute the same as the loops that the reference makes of them, whatever type their tests say that the result has. The others, by reason; "
+            "Of %d graphs of one operator, %d compute the same as the loops that the reference makes of them, whatever type their tests say that the result has; "
+            "those of unary operators call `topi` in the place of loops, by `R.emit_te`, with the values that stand in the test's name. The others, by reason; "
             "`tests/transform/legalize.py` writes this page." % (n, count["numbers"]))
 
 
 REASONS = [
-    ("not allowed in a graph", "the pair does not have the test's operator (`relax_op`, `te_func`)"),
     ("'transformation' is not defined", "the pair does not have the test's index map"),
     ("kind of expression", "the graph gives a function's type as a struct info"),
     ("R.call_pure_packed", "packed functions that give a tensor are not called: `R.call_dps_packed`"),

@@ -446,11 +446,14 @@ def expand(text, file, first, scopes):
         whole.mentioned = {n.id for n in ast.walk(f) if isinstance(n, ast.Name)}
         parts = [a.annotation for a in arguments if a.annotation] + [f.returns] * (f.returns is not None) + f.body
         edits += [edit for part in parts for edit in whole.edits(part)]
-    if not edits:
-        return text, None
-    last = len(whole.lines)
-    made = _applied(whole.lines, edits, (1, 0, last, len(whole.lines[-1])))
-    return made, _origins(edits, last, first)
+    made, origins = text, None
+    if edits:
+        last = len(whole.lines)
+        made, origins = _applied(whole.lines, edits, (1, 0, last, len(whole.lines[-1]))), _origins(edits, last, first)
+    if "emit_te" in made and whole is not None:
+        from ._emit_te import written_out
+        made = written_out(made, file, first, whole.merged)
+    return made, origins
 
 
 def _origins(edits, n_lines, first):

@@ -94,6 +94,8 @@ class _Reader:
         local = in_dataflow and target.id not in self.outputs
         var = self.bound(target.id, annotation, DataflowVar if local else Var)
         if isinstance(value, Call):
+            if var._info is None and len(value.sinfo_args) == 1 and not isinstance(value.sinfo_args[0], str):
+                var.__dict__["_info"] = value.sinfo_args[0]
             value.__dict__["_info"] = var._info
         return [VarBinding(var, value)]
 
