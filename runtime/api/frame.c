@@ -110,6 +110,55 @@ static int64_t room_of(const Sizing *s, const Sizing *most, int i) {
   return (int64_t)(room > now ? room : now);
 }
 
+/* --- places ----------------------------------------------------------------------------------- */
+
+static Placement *placement(const tirc_program *p, PlanPlace in) {
+  tirc_program *shared = (tirc_program *)(uintptr_t)p;
+  return in == PLAN_PREPARED ? &shared->placed_once : &shared->placed;
+}
+
+static bool same_uses(int n, const MemoryUse *a, const MemoryUse *b) {
+  for (int i = 0; i < n; i++)
+    if (a[i].bytes != b[i].bytes || a[i].first != b[i].first || a[i].last != b[i].last) return false;
+  return true;
+}
+
+/* The offsets of the plan before, and its size, where it is of tensors as large as these; -1: it is
+ * not. With upper bounds that is so whatever the extents are. */
+static int64_t placed_before(const tirc_program *p, PlanPlace in, int n, MemoryUse *uses) {
+  tirc_program *shared = (tirc_program *)(uintptr_t)p;
+  const Placement *last = placement(p, in);
+  pthread_mutex_lock(&shared->lock);
+  const bool fits = last->total >= 0 && last->n == n && same_uses(n, last->uses, uses);
+  const int64_t total = fits ? last->total : -1;
+  for (int i = 0; fits && i < n; i++) uses[i].offset = last->uses[i].offset;
+  pthread_mutex_unlock(&shared->lock);
+  return total;
+}
+
+static void keep_placed(const tirc_program *p, PlanPlace in, int n, const MemoryUse *uses,
+                        int64_t total) {
+  tirc_program *shared = (tirc_program *)(uintptr_t)p;
+  Placement *last = placement(p, in);
+  pthread_mutex_lock(&shared->lock);
+  for (int i = 0; i < n; i++) last->uses[i] = uses[i];
+  last->n = n;
+  last->total = total;
+  pthread_mutex_unlock(&shared->lock);
+}
+
+static int64_t place_anew(const Sizing *s, PlanPlace in, int n, MemoryUse *uses) {
+  int a, b;
+  const int64_t total = tirc_plan_memory(s->c, n, uses);
+  if (total < 0) tirc_fail(s->c, (Loc){0}, CODE_MEMORY, "use smaller extents", "out of memory");
+  if (tirc_memory_conflict(n, uses, total, &a, &b))
+    tirc_fail(s->c, (Loc){0}, CODE_INTERNAL, NULL, "the memory plan lets tensors %d and %d %s", a,
+              b,
+              in == PLAN_PREPARED ? "overlap that are made once" : "of the workspace overlap");
+  keep_placed(s->p, in, n, uses, total);
+  return total;
+}
+
 /* Where the tensors of the workspace lie, or those that are made of weights alone: there, what only
  * calls that run once read lies where later ones write. offsets has one a tensor of the plan. */
 static int64_t place(const Sizing *s, PlanPlace in, int64_t *offsets) {
@@ -117,7 +166,7 @@ static int64_t place(const Sizing *s, PlanPlace in, int64_t *offsets) {
   const Sizing most = largest(s);
   const bool prepared = in == PLAN_PREPARED;
   MemoryUse *uses = tirc_new_array(s->c, MemoryUse, plan->n_tensors);
-  int n = 0, a, b;
+  int n = 0;
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
     if (t->place != in) continue;
@@ -125,11 +174,8 @@ static int64_t place(const Sizing *s, PlanPlace in, int64_t *offsets) {
     const int64_t bytes = prepared ? (int64_t)tensor_of(s, i).bytes : room_of(s, &most, i);
     uses[n++] = (MemoryUse){bytes, t->first, last, 0};
   }
-  const int64_t total = tirc_plan_memory(s->c, n, uses);
-  if (total < 0) tirc_fail(s->c, (Loc){0}, CODE_MEMORY, "use smaller extents", "out of memory");
-  if (tirc_memory_conflict(n, uses, total, &a, &b))
-    tirc_fail(s->c, (Loc){0}, CODE_INTERNAL, NULL, "the memory plan lets tensors %d and %d %s", a,
-              b, prepared ? "overlap that are made once" : "of the workspace overlap");
+  int64_t total = placed_before(s->p, in, n, uses);
+  if (total < 0) total = place_anew(s, in, n, uses);
   for (int i = 0, k = 0; i < plan->n_tensors; i++)
     if (plan->tensors[i].place == in) offsets[i] = uses[k++].offset;
   return total;
@@ -173,6 +219,18 @@ static char *memory(Tirc *c, int64_t bytes) {
   return at;
 }
 
+void tirc_frame_work(Tirc *caller, const tirc_program *p, Frame *f) {
+  tirc_program *shared = (tirc_program *)(uintptr_t)p;
+  pthread_mutex_lock(&shared->lock);
+  for (Frame *other = shared->idle; other && !f->workspace; other = other->next)
+    if (other->workspace && other->total == f->total) {
+      f->workspace = other->workspace;
+      other->workspace = NULL;
+    }
+  pthread_mutex_unlock(&shared->lock);
+  if (!f->workspace) f->workspace = memory(caller, f->total);
+}
+
 void tirc_frame_pack(Tirc *caller, Frame *f) {
   if (!f->packed) f->packed = memory(caller, f->packed_bytes);
   f->prepared = f->packed;
@@ -193,6 +251,15 @@ static void place_prepared(Tirc *c, const tirc_program *p, Frame *f) {
   if (!f->prepared) tirc_frame_pack(c, f); /* says what is missing */
 }
 
+/* Where tensors lie in memory that a run takes. */
+static void place_taken(const Plan *plan, Frame *f) {
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanPlace in = plan->tensors[i].place;
+    if (in == PLAN_WORKSPACE) f->tensors[i].data = f->workspace + f->offsets[i];
+    if (in == PLAN_PREPARED) f->tensors[i].data = f->prepared + f->offsets[i];
+  }
+}
+
 /* Where the tensors of the arguments lie, and views of all. */
 static void place_arguments(const Plan *plan, Frame *f, const tirc_argument *args) {
   for (int i = 0; i < plan->n_tensors; i++) {
@@ -211,22 +278,20 @@ static void place_tensors(const Sizing *s, Frame *f) {
     f->arrays[i].t = &f->tensors[i];
   }
   f->total = place(s, PLAN_WORKSPACE, offsets);
-  f->workspace = memory(s->c, f->total);
+  tirc_frame_work(s->c, s->p, f);
   f->offsets = offsets;
   f->packed_bytes = place(s, PLAN_PREPARED, offsets);
   place_prepared(s->c, s->p, f);
+  place_taken(plan, f);
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
-    if (t->place == PLAN_WORKSPACE) f->tensors[i].data = f->workspace + offsets[i];
-    if (t->place == PLAN_PREPARED) f->tensors[i].data = f->prepared + offsets[i];
     if (t->place == PLAN_CONST) f->tensors[i].data = (void *)(uintptr_t)t->data;
   }
 }
 
 void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args) {
   const Plan *plan = p->plan;
-  for (int i = 0; i < plan->n_tensors; i++)
-    if (plan->tensors[i].place == PLAN_PREPARED) f->tensors[i].data = f->prepared + f->offsets[i];
+  place_taken(plan, f);
   place_arguments(plan, f, args);
   for (int i = 0; i < plan->n_calls; i++)
     for (int k = 0; f->launches[i] && k < plan->calls[i].n; k++)

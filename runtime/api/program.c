@@ -413,6 +413,8 @@ static void make_program(Tirc *c, void *self) {
   p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
   p->shares = has_shared(p->plan);
   p->prepared.weights = tirc_new_array(c, const void *, p->plan->n_params);
+  p->placed = (Placement){0, tirc_new_array(c, MemoryUse, p->plan->n_tensors), -1};
+  p->placed_once = (Placement){0, tirc_new_array(c, MemoryUse, p->plan->n_tensors), -1};
   open_libraries(c, p, k->options.n_libraries, k->options.libraries);
   p->packed = copy_packed(c, &k->packed);
   find_foreign(c, p);
@@ -725,6 +727,7 @@ static void prepare_run(Tirc *c, void *self) {
   }
   r->frame = take(r->p, symbols);
   if (!r->frame) r->frame = tirc_frame_new(c, r->p, symbols, r->args);
+  tirc_frame_work(c, r->p, r->frame);
   take_prepared(c, r);
 }
 

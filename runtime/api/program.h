@@ -14,10 +14,10 @@ typedef struct Frame {
   Tirc *c; /* holds this struct */
   int64_t *symbols;
   int64_t total; /* bytes of the workspace */
-  char *workspace;
+  char *workspace;  /* NULL while it is idle: another frame has taken it */
   char *packed;     /* of its own, for what is prepared, or NULL */
   char *prepared;   /* what is prepared, in this run: that, or the program's */
-  int64_t *offsets; /* of each tensor that is prepared, in there */
+  int64_t *offsets; /* of each tensor of the workspace or that is prepared, in there */
   int64_t packed_bytes;
   tirc_array *arrays; /* one a tensor; of parameters and results the caller's, for one run */
   Tensor *tensors;
@@ -37,6 +37,13 @@ typedef struct Prepared {
   int users;            /* runs that read it now */
   bool is_ready;
 } Prepared;
+
+/* The memory plan of the last frame, which is that of the next one if its tensors are as large. */
+typedef struct Placement {
+  int n;
+  MemoryUse *uses; /* with room for all tensors */
+  int64_t total;   /* -1: there was none */
+} Placement;
 
 /* What a symbol of another program is called as. */
 typedef int (*ForeignCall)(int n, const DLTensor *tensors);
@@ -66,7 +73,8 @@ struct tirc_program {
   const tirc_module *from;
   tirc_program_options *options;
   tirc_program *whole;
-  pthread_mutex_t lock; /* of the frames that nobody uses, of `whole` and of `prepared` */
+  pthread_mutex_t lock; /* of all that follows, and of `whole` */
+  Placement placed, placed_once; /* of the workspace, of what is prepared */
   Frame *idle;
   bool shares; /* frames have `prepared` together, as long as their weights are the same */
   Prepared prepared;
@@ -84,6 +92,9 @@ void tirc_api_evaluate(void *self, Tirc *c, const Func *f, int n, const PassArra
 Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbols,
                       const tirc_argument *args);
 void tirc_frame_free(Frame *f);
+/* A workspace, where it has none: that of an idle frame, whose contents nobody asks for, or a new one.
+ * Throws "memory". */
+void tirc_frame_work(Tirc *caller, const tirc_program *p, Frame *f);
 /* Memory of its own for what is prepared. */
 void tirc_frame_pack(Tirc *caller, Frame *f);
 /* The memory that tensors need with these symbols: fills in `out`, sizes only. */

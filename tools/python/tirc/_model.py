@@ -211,7 +211,11 @@ class Model:
         self.inputs, self.weights, self.outputs = everything[:first], everything[first:last], everything[last:]
         self._names = {name: i for i, p in enumerate(self.inputs) for name in (p.called, p.name)}
         self._names.update(_file_names(module))
+        self._counts = [self._counts_of(i) for i in range(len(self.outputs))]
         self._weights = self._take_weights(weights)
+        self._given = (_lib.Argument * (last + len(self.outputs)))()
+        for i, a in enumerate(self._weights):
+            self._given[first + i].array = a._as_parameter_
 
     def _take_weights(self, given):
         """One array for each: of a dict, a .safetensors file, or the file that the model came from."""
@@ -257,7 +261,8 @@ class Model:
     def into(self, out, /, *args, **keywords):
         """Runs the model and stores results in these arrays, a dict by their names. An array may start at the address
         of the input that the result starts with, such as a growing cache: then nothing of it is copied."""
-        unknown = [name for name in out if name not in [p.name for p in self.outputs]]
+        names = {p.name for p in self.outputs}
+        unknown = [name for name in out if name not in names]
         if unknown:
             raise ArgumentError('there is no result "%s"; the results are %s' % (unknown[0], ", ".join(p.name for p in self.outputs)), code="argument")
         return self._run(args, keywords, self._call, out)
@@ -279,16 +284,16 @@ class Model:
 
     def _run(self, args, keywords, run, out={}):
         inputs = self._inputs_of(args, keywords)
-        arrays = [self._array("input", p, x) for p, x in zip(self.inputs, inputs)] + self._weights
-        n = len(arrays) + len(self.outputs)
-        given, symbols, n_symbols = (_lib.Argument * n)(), POINTER(_lib.Symbol)(), c_int()
+        arrays = [self._array("input", p, x) for p, x in zip(self.inputs, inputs)]
+        first, n = len(self.inputs) + len(self.weights), len(self._given)
+        given, symbols, n_symbols = type(self._given).from_buffer_copy(self._given), POINTER(_lib.Symbol)(), c_int()
         for i, a in enumerate(arrays):
             given[i].array = a._as_parameter_
         _lib.call("module_symbols", self._signature, None, byref(n_symbols), byref(symbols))
         known = (_lib.Symbol * max(n_symbols.value, 1))(*symbols[:n_symbols.value])
         results = []
-        for i in range(len(arrays), n):
-            name = self.outputs[i - len(arrays)].name
+        for i in range(first, n):
+            name = self.outputs[i - first].name
             if name in out:
                 results.append(_Array('the result "%s"' % name, out[name]))
                 given[i].array = results[-1]._as_parameter_
@@ -302,14 +307,23 @@ class Model:
         taken = tuple(self._rows(taken, i) for i in range(len(taken)))
         return taken[0] if len(taken) == 1 else taken
 
-    def _rows(self, results, i):
-        """Of result i those rows that mean something."""
-        axis, own, counted = c_int(), [slice(None)] * len(self.outputs[i].shape), False
-        for k in range(len(own)):
+    def _counts_of(self, i):
+        """(axis, the result that says how many of its rows mean something) of result i."""
+        axis, found = c_int(), []
+        for k in range(len(self.outputs[i].shape)):
             count = _lib.lib.tirc_program_count_at(self._program, i, k, byref(axis))
             if count >= 0:
-                own[axis.value], counted = slice(int(results[count])), True
-        return results[i][tuple(own)] if counted else results[i]  # which need not be an array that takes slices
+                found.append((axis.value, count))
+        return found
+
+    def _rows(self, results, i):
+        """Of result i those rows that mean something."""
+        if not self._counts[i]:
+            return results[i]  # which need not be an array that takes slices
+        own = [slice(None)] * len(self.outputs[i].shape)
+        for axis, count in self._counts[i]:
+            own[axis] = slice(int(results[count]))
+        return results[i][tuple(own)]
 
     def _repr_html_(self):
         from ._graph import html_of

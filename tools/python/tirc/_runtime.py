@@ -2,6 +2,7 @@
 
 import collections
 import ctypes
+import functools
 import os
 import re
 import statistics
@@ -52,18 +53,22 @@ class _Borrowed:
         self.tensor, self.keep, self.writable = tensor, keep, writable
 
 
+@functools.lru_cache(None)
+def _type_of(dtype):
+    code, bits = _BY_NAME.get(dtype.name, (_CODES.get(dtype.kind), 8 * dtype.itemsize))
+    if code is None or not dtype.isnative:
+        raise TypeError("no kernel takes arrays of dtype %s" % dtype)
+    return _lib.DLDataType(code, bits, 1)
+
+
 def _of_numpy(array):
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    code, bits = _BY_NAME.get(array.dtype.name, (_CODES.get(kind), 8 * size))
-    if code is None or not array.dtype.isnative:
-        raise TypeError("no kernel takes arrays of dtype %s" % array.dtype)
-    n = array.ndim
+    dtype, size, n = _type_of(array.dtype), array.dtype.itemsize, array.ndim
     if any(s % size for s in array.strides):
         raise TypeError("the strides %s are not multiples of the %d bytes of an element" % (array.strides, size))
     shape = (c_int64 * max(n, 1))(*array.shape)
     strides = (c_int64 * max(n, 1))(*(s // size for s in array.strides))
     t = _lib.DLTensor(array.__array_interface__["data"][0], _lib.DLDevice(1, 0), n,
-                      _lib.DLDataType(code, bits, 1), shape, strides, 0)
+                      dtype, shape, strides, 0)
     return _Borrowed(t, (array, shape, strides), array.flags.writeable)
 
 
