@@ -89,6 +89,7 @@ typedef struct PaddedBuffer {
   const Region *region; /* what the block declares of the old buffer */
   bool is_read;
   Buffer padded;
+  const Expr *shape; /* the old one's, in the numbers that iterators have where it has symbols */
 } PaddedBuffer;
 
 typedef struct EinsumPadding {

@@ -88,23 +88,34 @@ static bool find_padded_iters(EinsumPadding *p, Value padding) {
   return any;
 }
 
+/* An extent of a buffer that an iterator runs over: where a branch says what a symbol is, the
+ * iterator has the number. */
+static Expr extent_of(Tirc *c, const Block *b, int iter, Expr shape) {
+  int64_t n;
+  if (iter < 0 || tirc_const_int(shape, &n) || !tirc_const_int(b->iters[iter].dom.extent, &n))
+    return shape;
+  return tirc_int(c, shape->dtype, n);
+}
+
 static void pad_buffer(EinsumPadding *p, const Region *r, bool is_read) {
   Tirc *c = p->s->c;
   const Block *b = tirc_block_of(p->block);
   Expr *shape = tirc_new_array(c, Expr, r->buffer->ndim + 1);
+  Expr *plain = tirc_new_array(c, Expr, r->buffer->ndim + 1);
   bool any = false;
   for (int d = 0; d < r->buffer->ndim; d++) {
     int i = tirc_iter_index(b, r->dims[d].min);
     Expr padded = i < 0 ? NULL : p->iters[i].extent;
+    plain[d] = extent_of(c, b, i, r->buffer->shape[d]);
     shape[d] = padded                         ? padded
                : r->dims[d].min->op == OP_INT ? tirc_int(c, r->dims[d].min->dtype, 1)
-                                              : r->buffer->shape[d];
+                                              : plain[d];
     any = any || padded;
   }
   if (!any) return;
   Buffer padded = tirc_buffer(c, tirc_format(c, "%s_pad", r->buffer->name), r->buffer->dtype,
                               r->buffer->ndim, shape, r->buffer->scope);
-  vec_push(c, p->buffers, ((PaddedBuffer){r, is_read, padded}));
+  vec_push(c, p->buffers, ((PaddedBuffer){r, is_read, padded, plain}));
 }
 
 static void find_padded_buffers(EinsumPadding *p) {
@@ -126,15 +137,18 @@ static Stmt make_copy(Tirc *c, const PaddedBuffer *pb) {
   int n = plain->ndim;
   IterVar *iters = tirc_new_array(c, IterVar, n);
   Expr *loops = tirc_new_array(c, Expr, n), *vars = tirc_new_array(c, Expr, n);
+  Expr *extents = tirc_new_array(c, Expr, n);
   Expr inside = tirc_bool(c, true);
   Analyzer *a = tirc_analyzer(c);
   for (int i = 0; i < n; i++) {
-    DType t = to->shape[i]->dtype;
+    const Expr extent = pb->is_read ? padded->shape[i] : pb->shape[i];
+    DType t = extent->dtype;
     loops[i] = tirc_var(c, tirc_format(c, "i%d", i), t);
     vars[i] = tirc_var(c, tirc_format(c, "v%d", i), t);
-    iters[i] = (IterVar){vars[i], tirc_whole_dim(c, to, i), ITER_SPATIAL};
-    if (!tirc_prove_equal(a, plain->shape[i], padded->shape[i]))
-      inside = tirc_and(c, inside, tirc_lt(c, vars[i], plain->shape[i]));
+    iters[i] = (IterVar){vars[i], tirc_range(tirc_int(c, t, 0), extent), ITER_SPATIAL};
+    extents[i] = extent;
+    if (!tirc_prove_equal(a, pb->shape[i], padded->shape[i]))
+      inside = tirc_and(c, inside, tirc_lt(c, vars[i], pb->shape[i]));
   }
   Expr value = tirc_load(c, from, n, vars);
   if (pb->is_read && !tirc_is_true(inside))
@@ -143,7 +157,7 @@ static Stmt make_copy(Tirc *c, const PaddedBuffer *pb) {
   Stmt nest = tirc_storing_block(c, padded->name, n, iters, loops, tirc_bool(c, true),
                                  tirc_point(c, from, vars), tirc_point(c, to, vars),
                                  tirc_store(c, to, n, vars, value));
-  for (int i = n; i-- > 0;) nest = tirc_for_serial(c, loops[i], to->shape[i], nest);
+  for (int i = n; i-- > 0;) nest = tirc_for_serial(c, loops[i], extents[i], nest);
   return nest;
 }
 

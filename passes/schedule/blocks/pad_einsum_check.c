@@ -166,10 +166,10 @@ static void require_readers_served(const EinsumPadding *p, Buffer b) {
                  tirc_name_of(readers.at[i]), b->name);
 }
 
-static bool has_room(const PaddedBuffer *pb, Tirc *c) {
+static bool has_room(const PaddedBuffer *pb, const Expr *shape, Tirc *c) {
   Analyzer *a = tirc_analyzer(c);
   for (int d = 0; d < pb->padded->ndim; d++)
-    if (!tirc_prove_ge(a, pb->padded->shape[d], pb->region->buffer->shape[d])) return false;
+    if (!tirc_prove_ge(a, pb->padded->shape[d], shape[d])) return false;
   return true;
 }
 
@@ -191,7 +191,7 @@ static bool see_neighbour(Visitor *v, Stmt s) {
       if (b->writes[i].buffer == old)
         not_closed(u->p, s, "block %s in the same loops writes %s", b->name, old->name);
     for (int i = 0; i < b->n_reads; i++)
-      if (b->reads[i].buffer == old && !has_room(pb, u->p->s->c))
+      if (b->reads[i].buffer == old && !has_room(pb, old->shape, u->p->s->c))
         not_closed(u->p, s, "block %s in the same loops reads more of %s", b->name, old->name);
   }
   for (int i = 0; i < b->n_matches; i++)
@@ -245,7 +245,7 @@ static void require_shapes(const EinsumPadding *p) {
                    "index %d of %s is the constant %s, and the padded buffer has one element there",
                    d, old->name, tirc_print_expr(c, pb->region->dims[d].min));
     if (pb->is_read) continue;
-    if (!has_room(pb, c))
+    if (!has_room(pb, pb->shape, c))
       not_closed(p, p->block->stmt, "%s is larger than the padded iterators", old->name);
     require_readers_served(p, old);
     if (tirc_block_of(p->block)->init && tirc_reads_own_output(p->s, p->block, old))
