@@ -358,7 +358,8 @@ static void make_parts(const Sizing *s, Frame *f) {
     if (plan->checks[i].guard >= 0) make_part(s, f, PART_CHECK, i, plan->checks[i].guard);
   for (int i = 0; i < plan->n_tensors; i++)
     if (plan->tensors[i].guard >= 0) make_part(s, f, PART_TENSOR, i, plan->tensors[i].guard);
-  for (int i = 0; i < plan->n_calls; i++) make_part(s, f, PART_LAUNCH, i, plan->calls[i].guard);
+  for (int i = plan->n_prepare; i < plan->n_calls; i++)
+    make_part(s, f, PART_LAUNCH, i, plan->calls[i].guard);
 }
 
 static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
@@ -387,15 +388,13 @@ static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
   make_parts(&s, f);
 }
 
-/* What was raised in a context that goes away, raised in another one. */
-static _Noreturn void pass_on(Tirc *to, Tirc *from) {
+/* What was raised in a context, for another one. */
+static void pass_on(Tirc *to, const Tirc *from) {
   const Diag d = from->diag;
   to->diag = (Diag){.status = d.status, .code = d.code, .loc = d.loc};
   to->diag.message = tirc_strdup(to, d.message ? d.message : "");
   if (d.hint) to->diag.hint = tirc_strdup(to, d.hint);
   if (d.loc.file) to->diag.loc.file = tirc_strdup(to, d.loc.file);
-  tirc_context_release(from);
-  tirc_throw(to);
 }
 
 Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbols,
@@ -418,6 +417,24 @@ Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbol
     free(made->packed);
   }
   pass_on(caller, c);
+  tirc_context_release(c);
+  tirc_throw(caller);
+}
+
+void tirc_frame_prepare(Tirc *caller, const tirc_program *p, Frame *f) {
+  Trap trap;
+  if (f->prepares) return;
+  if (TIRC_TRY(f->c, trap)) {
+    const Sizing s = sizing(f->c, p, f->symbols);
+    for (int i = 0; i < p->plan->n_prepare; i++)
+      make_part(&s, f, PART_LAUNCH, i, p->plan->calls[i].guard);
+    f->prepares = true;
+    TIRC_END(f->c, trap);
+    return;
+  }
+  f->c->trap = trap.outer;
+  pass_on(caller, f->c);
+  tirc_throw(caller);
 }
 
 void tirc_frame_free(Frame *f) {

@@ -515,6 +515,7 @@ typedef struct Run {
   const Diag *refused; /* the branch that is taken, for these extents */
   bool is_prepared;    /* what depends on weights alone is there, */
   bool shares, makes;  /* in what frames share, and this run makes it */
+  bool has_prepared;   /* which is decided: to be left at the end */
 } Run;
 
 /* An idle frame for these extents, or NULL. */
@@ -729,6 +730,8 @@ static void prepare_run(Tirc *c, void *self) {
   if (!r->frame) r->frame = tirc_frame_new(c, r->p, symbols, r->args);
   tirc_frame_work(c, r->p, r->frame);
   take_prepared(c, r);
+  r->has_prepared = true;
+  if (!r->is_prepared || r->watch) tirc_frame_prepare(c, r->p, r->frame);
 }
 
 /* The call that ended the run. */
@@ -745,6 +748,7 @@ static void fail_refused(Tirc *c, void *self) {
 
 static tirc_status run(Run *r, tirc_error **error) {
   tirc_status status = tirc_api_scratch(prepare_run, r, &r->p->sources, error);
+  if (status != TIRC_OK && r->has_prepared) leave_prepared(r, false);
   if (status != TIRC_OK && r->frame) give_back(r->p, r->frame);
   if (status != TIRC_OK) return status;
   run_frame(r);

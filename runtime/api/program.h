@@ -27,6 +27,7 @@ typedef struct Frame {
   const void **weights;      /* what was prepared: where the weights lay */
   const Diag **refused; /* one a branch of an `if`: what forbids it for these extents, or NULL */
   bool is_prepared;
+  bool prepares; /* has launches of the calls that depend on weights alone */
 } Frame;
 
 /* What is made of weights alone, for all frames: where its extents are numbers it is the same for
@@ -92,6 +93,8 @@ void tirc_api_evaluate(void *self, Tirc *c, const Func *f, int n, const PassArra
 Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbols,
                       const tirc_argument *args);
 void tirc_frame_free(Frame *f);
+/* Launches of the calls that depend on weights alone, which few frames run. Throws as above. */
+void tirc_frame_prepare(Tirc *caller, const tirc_program *p, Frame *f);
 /* A workspace, where it has none: that of an idle frame, whose contents nobody asks for, or a new one.
  * Throws "memory". */
 void tirc_frame_work(Tirc *caller, const tirc_program *p, Frame *f);

@@ -15,18 +15,15 @@ from ._runtime import _borrow, cpu_of
 class _Array(_lib.Owned):
     """An array of the library over memory of somebody else, compact, which stays as long."""
 
-    def __init__(self, what, x):
+    def __init__(self, kind, name, x):
         self._as_parameter_ = None  # until there is one
-        try:
-            self._borrowed = _borrow(x)
-        except (TypeError, BufferError, RuntimeError) as e:
-            raise ArgumentError("%s: %s" % (what, e), code="argument") from None
-        self._managed = _lib.DLManagedTensor(self._borrowed.tensor, None, None)
         out = ctypes.c_void_p()
         try:
+            self._borrowed = _borrow(x)
+            self._managed = _lib.DLManagedTensor(self._borrowed.tensor, None, None)
             _lib.call("array_from_dlpack", byref(self._managed), byref(out))
-        except ArgumentError as e:
-            raise ArgumentError("%s: %s" % (what, e), code="argument") from None
+        except (ArgumentError, TypeError, BufferError, RuntimeError) as e:
+            raise ArgumentError("%s: %s" % (kind % name, e), code="argument") from None
         super().__init__(out, "array")
 
 
@@ -170,9 +167,7 @@ def _bfloat(x):
 
 
 def _number(what, p, x):
-    """A number of Python for an input or a weight without axes is an array of that type; whatever else, itself."""
-    if p.shape != () or type(x) not in (bool, int, float):
-        return x
+    """A number of Python for an input or a weight without axes, as an array of that type."""
     import numpy
     try:
         if p.dtype == "bfloat16":
@@ -237,8 +232,9 @@ class Model:
         return [self._array("weight", p, given[p.name]) for p in self.weights]
 
     def _array(self, kind, p, x):
-        what = 'the %s "%s"' % (kind, p.name)
-        return _Array(what, _number(what, p, x))
+        if p.shape == () and type(x) in (bool, int, float):
+            x = _number('the %s "%s"' % (kind, p.name), p, x)
+        return _Array('the ' + kind + ' "%s"', p.name, x)
 
     def _inputs_of(self, args, keywords):
         if len(args) > len(self.inputs):
@@ -295,7 +291,7 @@ class Model:
         for i in range(first, n):
             name = self.outputs[i - first].name
             if name in out:
-                results.append(_Array('the result "%s"' % name, out[name]))
+                results.append(_Array('the result "%s"', name, out[name]))
                 given[i].array = results[-1]._as_parameter_
                 continue
             results.append(_lib.make("array", "module_array", self._signature, None, n, given, n_symbols.value, known, i, None))
@@ -429,7 +425,7 @@ def _bound(bind):
         if isinstance(value, (int, float, str)):
             bound[i].text = str(value).encode()
         else:
-            keep.append(_Array('bind "%s"' % name, value))
+            keep.append(_Array('bind "%s"', name, value))
             bound[i].value = keep[-1]._as_parameter_
     return bound, keep
 

@@ -61,15 +61,22 @@ def _type_of(dtype):
     return _lib.DLDataType(code, bits, 1)
 
 
+@functools.lru_cache(None)
+def _extents(n):
+    return c_int64 * max(n, 1)
+
+
 def _of_numpy(array):
     dtype, size, n = _type_of(array.dtype), array.dtype.itemsize, array.ndim
-    if any(s % size for s in array.strides):
-        raise TypeError("the strides %s are not multiples of the %d bytes of an element" % (array.strides, size))
-    shape = (c_int64 * max(n, 1))(*array.shape)
-    strides = (c_int64 * max(n, 1))(*(s // size for s in array.strides))
+    flags, strides = array.flags, None  # none: it is compact
+    if not flags.c_contiguous:
+        if any(s % size for s in array.strides):
+            raise TypeError("the strides %s are not multiples of the %d bytes of an element" % (array.strides, size))
+        strides = _extents(n)(*[s // size for s in array.strides])
+    shape = _extents(n)(*array.shape)
     t = _lib.DLTensor(array.__array_interface__["data"][0], _lib.DLDevice(1, 0), n,
                       dtype, shape, strides, 0)
-    return _Borrowed(t, (array, shape, strides), array.flags.writeable)
+    return _Borrowed(t, (array, shape, strides), flags.writeable)
 
 
 _capsule_name = ctypes.pythonapi.PyCapsule_GetName
@@ -114,7 +121,7 @@ def _borrow(x):
         return x
     if isinstance(x, Tensor):
         x = x._array
-    if type(x).__module__.partition(".")[0] == "numpy" and hasattr(x, "__array_interface__"):
+    if type(x).__module__.partition(".")[0] == "numpy" and hasattr(type(x), "__array_interface__"):
         return _of_numpy(x)
     if hasattr(x, "__dlpack__"):
         return _of_dlpack(x)
