@@ -240,3 +240,25 @@ def test_stays_in_bits(tmp_path, bits, block, zeros, rows):
     np.testing.assert_allclose(np.load(tmp_path / "out.npz")["y"], y, rtol=1e-3, atol=1e-3)
     shown = subprocess.run([TIRC, "apply", tmp_path / "model.onnx", "--plain"], capture_output=True, text=True).stdout
     assert bool(re.search(r"def \w*matmul_nbits", shown)) == (rows != 20)
+
+
+@pytest.mark.parametrize("bits, block, zeros, target, fits", [(4, 32, None, "cascadelake", True), (4, 16, "packed", "cascadelake", True), (8, 16, "packed", "cascadelake", True),
+                                                              (4, 32, None, "haswell", False), (4, 16, "floats", "cascadelake", False)])
+@pytest.mark.parametrize("rows", [1, 20, "m"])
+def test_activations_may_be_bytes(tmp_path, bits, block, zeros, target, fits, rows):
+    """accuracy_level 4: products of integers, where the target adds four of them at once. These activations are integers of 8 bits, so nothing is rounded."""
+    known = 7 if rows == "m" else rows
+    op, (_, *weights), _, attributes = in_blocks(bits, block, 96, zeros, known, 32)
+    x = SEED.integers(-127, 128, (known, 96)).astype("float32") / 64
+    x[:, 5] = 127 / 64
+    names = ["w%d" % i for i in range(len(weights))]
+    for level in (0, 4):
+        text = model([node(op, ["x", *names], ["y"], domain="com.microsoft", accuracy_level=level, **attributes)], [value("x", "float32", (rows, 96))],
+                     [value("y", "float32", (rows, 32))], [tensor(w, name) for w, name in zip(weights, names)])
+        (tmp_path / ("%d.onnx" % level)).write_bytes(text)
+        np.savez(tmp_path / "in.npz", x=x)
+        done = subprocess.run([TIRC, "run", tmp_path / ("%d.onnx" % level), "--in", tmp_path / "in.npz", "--out", tmp_path / ("%d.npz" % level)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(np.load(tmp_path / "4.npz")["y"], np.load(tmp_path / "0.npz")["y"], rtol=1e-4, atol=1e-4)
+    shown = subprocess.run([TIRC, "apply", tmp_path / "4.onnx", "--plain", "--target", target], capture_output=True, text=True).stdout
+    assert ("vpdpbusd" in shown) == fits

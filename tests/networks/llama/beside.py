@@ -1,12 +1,12 @@
 """The decoder of examples/models beside llama.cpp: beside.py FOLDER [--turns N] [--threads N] [--prompt N] [--tokens N] [--kinds f32,q8_0,q4_0]
-[--bench PROGRAM] [--figures FILE]
+[--bench PROGRAM] [--figures FILE] [--page FILE.md]
 
 FOLDER gets the files of weights, and has node_modules with node-llama-cpp (npm i node-llama-cpp @node-llama-cpp/linux-x64 --ignore-scripts),
-unless --bench names llama.cpp's own llama-bench. --figures writes the medians as JSON, too. Each turn runs all contenders one after the other, so that what else the machine does meets all of them; what is printed are
-medians of the turns. Shapes are the same, weights are of a seed each: what they cost does not depend on them."""
+unless --bench names llama.cpp's own llama-bench. --figures writes the medians as JSON, too; --page replaces the rows
+of the table of examples/guide/quantise.md in that page. Each turn runs all contenders one after the other, so that what else the machine does meets
+all of them; what is printed are medians of the turns. Shapes are the same, weights are of a seed each: what they cost does not depend on them."""
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -19,8 +19,8 @@ WAYS = {"f32": {"tirc": []}, "q8_0": {"tirc": ["--quantize", "int8"], "activatio
         "q4_0": {"tirc": ["--quantize", "int4"], "activations": ["--quantize", "int4", "--activations", "int8"]}}
 
 
-def run(words, folder, env=None):
-    made = subprocess.run(words, capture_output=True, text=True, cwd=folder, env={**os.environ, **(env or {})})
+def run(words, folder=None):
+    made = subprocess.run(words, capture_output=True, text=True, cwd=folder)
     if made.returncode:
         sys.exit("%s\n%s%s" % (" ".join(map(str, words)), made.stdout, made.stderr))
     return made.stdout
@@ -34,12 +34,35 @@ def run_llama(o, file, numbers):
     return {"prefill_ms": 1e3 * o.prompt / rates["prompt"], "decode_tokens_per_second": rates["decode"]}
 
 
+# The rows of the page's table: what is measured, the column of who, the kinds.
+PAGE_ROWS = (("decode, tokens/s", "decode_tokens_per_second", lambda v: "%.3g" % v), ("prefill, s", "prefill_ms", lambda v: "%.2g" % (v / 1e3)))
+CONTENDERS = (("tirc", "tirc"), ("tirc, `--activations=int8`", "activations"), ("llama.cpp", "llama.cpp"))
+FIRST_ROW = "| | | floats | eight bits | four bits |\n|---|---|---|---|---|\n"
+
+
+def rows_of(medians):
+    known = {(m["kind"], m["who"]): m for m in medians}
+    for what, key, spelled in PAGE_ROWS:
+        for name, who in CONTENDERS:
+            cells = [spelled(known[kind, who][key]) if (kind, who) in known else "" for kind in WAYS]
+            yield "| %s | %s | %s |\n" % (what if who == "tirc" else "", name, " | ".join(cells))
+
+
+def write_page(page, medians):
+    before, first, after = page.read_text().partition(FIRST_ROW)
+    if not first:
+        sys.exit("beside.py: %s has no table that begins with %s" % (page, FIRST_ROW.split("\n")[0]))
+    old = after[:after.index("\n\n") + 1]
+    page.write_text(before + first + "".join(rows_of(medians)).replace("|  |", "| |").replace("|  |", "| |") + after[len(old):])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--kinds", default="f32,q8_0,q4_0")
     parser.add_argument("--bench")
     parser.add_argument("--figures", type=pathlib.Path)
+    parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--model", type=pathlib.Path, default=ROOT / "examples/models/gpt2.tir")
     for name, usual in (("turns", 3), ("threads", 1), ("prompt", 128), ("tokens", 64)):
         parser.add_argument("--" + name, type=int, default=usual)
@@ -59,7 +82,7 @@ def main():
             to = folder / "figures.json"
             for who, how in WAYS[kind].items():
                 run([sys.executable, ROOT / "examples/models/gpt2.py", "run", o.model.resolve(), "--threads", numbers[0], "--prompt", numbers[1],
-                     "--tokens", numbers[2], "--figures", to, *how], folder)
+                     "--tokens", numbers[2], "--figures", to, *how])
                 figures[kind, who].append(json.loads(to.read_text()))
     print("%-6s %-11s %22s %22s" % ("", "", "prefill of %d, ms" % o.prompt, "decode, tokens/s"))
     medians = []
@@ -69,6 +92,8 @@ def main():
         print("%-6s %-11s %22.4g %22.4g" % (kind, who, median["prefill_ms"], median["decode_tokens_per_second"]))
     if o.figures:
         o.figures.write_text(json.dumps(medians))
+    if o.page:
+        write_page(o.page, medians)
 
 
 main()
