@@ -111,7 +111,10 @@ static void read_layout(Reader *r, const Syn *const *args, const char *name, str
     check_extent(r, args[2], b->elem_offset, "elem_offset");
   }
   if (tirc_is_int(b->elem_offset, 0)) b->elem_offset = NULL;
-  b->scope = args[3] ? tirc_read_string(r, args[3], "a storage scope") : "global";
+  const Buffer first = tirc_map_get(&r->data, b->data); /* whose memory it is */
+  b->scope = args[3] ? tirc_read_string(r, args[3], "a storage scope")
+             : first ? first->scope
+                     : "global";
   if (!*b->scope) b->scope = "global";
   int64_t align = args[4] ? tirc_read_const_int(r, args[4], "align", -1, 1 << 20) : -1;
   b->align = align > 0 ? (int)align : 64;

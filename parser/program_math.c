@@ -68,6 +68,11 @@ static Expr int32_operand(Reader *r, const Call *call, const Syn *s) {
   return e;
 }
 
+/* A hint for passes that is none here. */
+static PyValue read_itself(Reader *r, const Call *call) {
+  return tirc_py_expr(tirc_read_condition(r, call->args[0]));
+}
+
 static PyValue read_ldexp(Reader *r, const Call *call) {
   Expr a[2] = {operand(r, call, call->args[0], RULE_FLOAT),
                operand(r, call, call->args[1], RULE_INT)};
@@ -417,6 +422,7 @@ const Function tirc_value_functions[] = {
     INTRINSIC_1(CLZ, "clz"),
     INTRINSIC_1(BITWISE_NOT, "bitwise_not"),
     INTRINSIC_1(LIKELY, "likely"),
+    {"ignore_loop_partition", "condition", IN_VALUE, read_itself, 0},
     INTRINSIC_2(ATAN2, "atan2"),
     INTRINSIC_2(POW, "pow"),
     INTRINSIC_2(POW, "power"),

@@ -80,7 +80,16 @@ static PyValue read_env_thread(Reader *r, const Call *call) {
   return v;
 }
 
-/* T.launch_thread("threadIdx.x", n), or of a variable of T.env_thread: a loop bound to the thread.
+/* The variable of a launch around this one of the same threads, as many of them; NULL: none. */
+static Expr launched_already(Reader *r, const char *tag, Expr extent) {
+  const Expr var = tirc_strmap_get(&r->launched, tag);
+  const Range *range = var ? tirc_map_get(&r->loop_ranges, var) : NULL;
+  const bool is_gpu = !strncmp(tag, "threadIdx.", 10) || !strncmp(tag, "blockIdx.", 9);
+  return range && is_gpu && tirc_expr_same(range->extent, extent) ? var : NULL;
+}
+
+/* T.launch_thread("threadIdx.x", n), or of a variable of T.env_thread: a loop bound to the thread,
+ * or another name of the thread where such a loop is around it.
  */
 static PyValue read_launch_thread(Reader *r, const Call *call) {
   Scoping *s = tirc_new(r->c, Scoping);
@@ -106,6 +115,13 @@ static PyValue read_launch_thread(Reader *r, const Call *call) {
   *range = tirc_range(s->loop.min, s->loop.extent);
   tirc_map_set(r->c, &r->loop_ranges, var, range);
   s->yields = tirc_py_expr(var);
+  const Expr same = launched_already(r, tag, s->loop.extent);
+  if (same) {
+    s->kind = STMT_SEQ;
+    s->var = same;
+  } else {
+    *tirc_strmap_at(r->c, &r->launched, tag) = (void *)(s->var ? s->var : var);
+  }
   return py_scope(call, s);
 }
 
@@ -121,7 +137,9 @@ Stmt tirc_wrap(Reader *r, const Scoping *s, Stmt body) {
   case STMT_LET: wrapped = tirc_let(r->c, s->var, s->value, body); break;
   case STMT_ATTR: wrapped = tirc_attr_stmt(r->c, s->node, s->text, s->value, body); break;
   case STMT_ASSERT: wrapped = tirc_assert_stmt(r->c, s->cond, s->text, body); break;
+  case STMT_SEQ: return tirc_substitute1_stmt(r->c, body, s->loop.var, s->var);
   case STMT_FOR:
+    *tirc_strmap_at(r->c, &r->launched, loop.thread) = NULL;
     loop.var = s->var ? s->var : loop.var; /* launched again: another loop */
     loop.body = s->var ? tirc_substitute1_stmt(r->c, body, s->loop.var, s->var) : body;
     wrapped = tirc_for(r->c, &loop);

@@ -143,6 +143,7 @@ typedef struct Reader {
   PtrMap loop_ranges;      /* loop variable -> Range *, of the loops around */
   PtrMap data;             /* data variable -> its first Buffer, of all buffers declared */
   PtrMap threads;          /* variable of T.env_thread -> its tag */
+  StrMap launched;         /* such a tag -> the variable of the launch that is open, or NULL */
   const Syn *target;       /* the assignment's target whose value is being read, or NULL */
   const Syn *last_operand; /* right side of the comparison read last, and its value */
   PyValue last_value;

@@ -64,20 +64,47 @@ static Stmt double_stmt(Mutator *m, Stmt s) {
   return asks(d->from->data, s) ? s->u.attr.body : s;
 }
 
-/* A buffer of one dimension that the loop's body makes first and wants twice; NULL: none. */
-/* Another view of the memory, or a call that has its pointer. */
-static bool is_besides(const void *data, Stmt s) {
-  return s->kind == STMT_DECL && s->u.alloc.buffer->data == data;
-}
-static bool is_pointer(const void *data, Expr e) { return e == data; }
+/* Whether something has a part of the memory, sees it as something else, or has its pointer. */
+typedef struct Besides {
+  Buffer b;
+  bool found;
+} Besides;
 
+static bool see_pointer(Visitor *v, Expr e) {
+  Besides *k = v->self;
+  k->found |= e == k->b->data;
+  return !k->found;
+}
+
+static bool see_view(Visitor *v, Stmt s) {
+  Besides *k = v->self;
+  const Buffer view = s->kind == STMT_DECL ? s->u.alloc.buffer : NULL;
+  if (asks(k->b->data, s)) {
+    tirc_visit_stmt(v, s->u.attr.body);
+    return false;
+  }
+  if (!view || view->data != k->b->data) return !k->found;
+  const bool is_all = view->ndim == 1 && !view->strides && !view->elem_offset &&
+                      tirc_dtype_equal(view->dtype, k->b->dtype) &&
+                      tirc_expr_same(view->shape[0], k->b->shape[0]);
+  k->found |= !is_all;
+  if (is_all) tirc_visit_stmt(v, s->u.alloc.body);
+  return false;
+}
+
+static bool is_used_besides(Stmt s, Buffer b) {
+  Besides k = {b, false};
+  tirc_visit_stmt(&(Visitor){.stmt = see_view, .expr = see_pointer, .self = &k}, s);
+  return k.found;
+}
+
+/* A buffer of one dimension that the loop's body makes first and wants twice; NULL: none. */
 static Stmt wanted(Stmt body) {
   for (; body->kind == STMT_ALLOC || body->kind == STMT_DECL; body = body->u.alloc.body) {
     Buffer b = body->u.alloc.buffer;
     const bool plain = b->ndim == 1 && !b->strides && !b->elem_offset && b->shape[0]->op == OP_INT;
     if (body->kind == STMT_ALLOC && plain && tirc_find_stmt(body, asks, b->data, NULL) &&
-        !tirc_find_stmt(body, is_besides, b->data, NULL) &&
-        !tirc_find_expr_in(body, is_pointer, b->data))
+        !is_used_besides(body->u.alloc.body, b))
       return body;
   }
   return NULL;

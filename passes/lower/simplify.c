@@ -11,10 +11,6 @@ Stmt tirc_lower_simplify(Tirc *c, const Func *f) {
   return tirc_simplify_stmt(tirc_analyzer(c), f->body, true);
 }
 
-Stmt tirc_lower_renormalize(Tirc *c, const Func *f) {
-  return tirc_simplify_stmt(tirc_analyzer(c), f->body, false);
-}
-
 /* --- what memory is known to hold ------------------------------------------------------------- */
 
 typedef struct ByKnown {
@@ -227,6 +223,35 @@ static Stmt by_names(Mutator *m, Stmt s) {
   if (cond->op != OP_INT) return tirc_mutate_stmt_children(m, s);
   Stmt taken = cond->u.i ? s->u.branch.then_case : s->u.branch.else_case;
   return taken ? tirc_mutate_stmt(m, taken) : tirc_seq(m->c, 0, NULL);
+}
+
+/* --- comparisons of quotients ----------------------------------------------------------------- */
+
+static int64_t factor_in(Expr e) {
+  int64_t k;
+  if (e->op == OP_MUL && tirc_const_int(e->args[1], &k)) return k;
+  if (e->op != OP_ADD) return 1;
+  k = factor_in(e->args[0]);
+  return k > 1 ? k : factor_in(e->args[1]);
+}
+
+/* 128 <= i * 32 + j  ->  4 <= i, where j is less than 32 */
+static Expr by_quotients(Mutator *m, Expr e) {
+  int64_t least;
+  e = tirc_mutate_expr_children(m, e);
+  if (e->op != OP_LE || !tirc_dtype_is_int(e->args[1]->dtype) ||
+      !tirc_const_int(e->args[0], &least))
+    return e;
+  const int64_t k = factor_in(e->args[1]);
+  const DType t = e->args[1]->dtype;
+  if (k < 2 || least % k) return e;
+  const Expr q = tirc_simplify(m->self, tirc_floordiv(m->c, e->args[1], tirc_int(m->c, t, k)));
+  return q->size < e->args[1]->size ? tirc_binary(m->c, OP_LE, tirc_int(m->c, t, least / k), q) : e;
+}
+
+Stmt tirc_lower_renormalize(Tirc *c, const Func *f) {
+  Mutator m = {.c = c, .expr = by_quotients, .stmt = under_ranges, .self = tirc_analyzer(c)};
+  return tirc_mutate_stmt(&m, tirc_simplify_stmt(tirc_analyzer(c), f->body, false));
 }
 
 /* --- the pass by itself ----------------------------------------------------------------------- */

@@ -216,7 +216,8 @@ static Stmt unroll_stmt(Mutator *m, Stmt s) {
 
 Stmt tirc_lower_unroll(Tirc *c, const Func *f) {
   const Gpu *gpu = tirc_gpu_of(f);
-  Unroll u = {.has_registers = gpu && gpu->kind == GPU_CUDA && gpu->registers > 0,
+  Unroll u = {.has_registers = (gpu && gpu->kind == GPU_CUDA && gpu->registers > 0) ||
+                               tirc_pass_option(f, "unroll_local_access"),
               .is_explicit = true};
   Mutator m = {.c = c, .stmt = unroll_stmt, .self = &u};
   return tirc_mutate_stmt(&m, f->body);

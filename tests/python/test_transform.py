@@ -791,3 +791,111 @@ def test_memory_of_kernels():
     host = tirc.parse(SHARED.replace("T.thread_binding(1, thread=\"blockIdx.x\")", "range(1)").replace("T.thread_binding(256, thread=\"threadIdx.x\")", "range(256)"))
     host = host.functions["f"]
     assert verify(host) and verify(host.with_attr({"target": "llvm"})) and not verify(host.with_attr({"target": "cuda"}))
+
+
+def test_indices_of_32_bits_by_force():
+    mod = tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((T.int64(4),), "float32"), n: T.int64):
+    for i in range(T.int64(4)):
+        with T.block("A"):
+            vi = T.axis.spatial(T.int64(4), i)
+            m: T.int64 = T.Cast("int64", A[vi]) + n
+            A[vi] = T.Select(n <= vi, T.Cast("float32", vi * T.int64(3)), T.Cast("float32", m))
+""")
+    made = tir.transform.ForceNarrowIndexToInt32()(mod)
+    text = made.script()
+    assert "n: T.int32" in text and "T.axis.spatial(4, i)" in text and "int64" not in text
+    for n in (0, 2, 9):
+        a = np.arange(4, dtype="float32") * 7
+        b = a.copy()
+        tirc.interpret(mod, a, n)
+        tirc.interpret(made, b, n)
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(tirc.TVMError, match="the elements of A have 64 bits"):
+        tir.transform.ForceNarrowIndexToInt32()(tirc.parse("@T.prim_func\ndef main(A: T.Buffer((4,), \"int64\")):\n    A[0] = T.int64(1)\n"))
+    with pytest.raises(tirc.TVMError, match="does not fit 32 bits"):
+        tir.transform.ForceNarrowIndexToInt32()(tirc.parse(
+            "@T.prim_func\ndef main(A: T.Buffer((4,), \"int32\")):\n    for i in range(T.int64(5000000000)):\n        A[i % T.int64(4)] = 1\n"))
+
+
+DOUBLED = """
+@T.prim_func
+def main(A: T.Buffer((16, 32), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(16):
+        memory = T.allocate([32], "float32", "local")
+        cache = T.Buffer(%s, "float32", data=memory)
+        T.attr(memory, "double_buffer_scope", 1)
+        for j in range(32):
+            cache[j] = A[i, j]
+        B[i] = cache[0] + cache[31]
+"""
+
+
+def test_double_buffers():
+    mod = tirc.parse(DOUBLED % 32)
+    assert mod.script().count('scope="local"') == 2
+    made = tir.transform.InjectDoubleBuffer()(mod)
+    assert "cache[i % 2 * 32 + j] = A[i, j]" in made.script()
+    a = np.random.rand(16, 32).astype("float32")
+    x, y = np.zeros(16, "float32"), np.zeros(16, "float32")
+    tirc.interpret(mod, a, x)
+    tirc.interpret(made, a, y)
+    np.testing.assert_array_equal(x, y)
+    part = tirc.parse(DOUBLED.replace("cache[31]", "cache[1]").replace("range(32)", "range(16)") % 16)
+    assert tirc.structural_equal(part, tir.transform.InjectDoubleBuffer()(part))
+
+
+def test_unrolling_what_registers_hold():
+    mod = tirc.parse("""
+@T.prim_func
+def main(B: T.Buffer((4,), "float32")):
+    A = T.decl_buffer((4,), scope="local")
+    for i in range(4):
+        A[i] = B[i]
+    for i in range(4):
+        B[3 - i] = A[i]
+""")
+    assert tir.transform.UnrollLoop()(mod).script().count("in range(4)") == 2
+    with tirc.transform.PassContext(config={"tir.UnrollLoop": {"unroll_local_access": True}}):
+        made = tir.transform.UnrollLoop()(mod)
+    assert "range" not in made.script()
+    x, y = np.arange(4, dtype="float32"), np.arange(4, dtype="float32")
+    tirc.interpret(mod, x)
+    tirc.interpret(made, y)
+    np.testing.assert_array_equal(x, y)
+    with pytest.raises(ValueError, match="pragma_auto_unroll_max_step"):
+        tirc.transform.PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}})
+
+
+def test_comparisons_of_quotients():
+    mod = tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((256,), "int32")):
+    for i, j in T.grid(8, 32):
+        A[i * 32 + j] = T.Select(128 <= i * 32 + j, 1, 0) + T.Select(129 <= i * 32 + j, 1, 0)
+""")
+    made = tir.transform.RenormalizeSplitPattern()(mod)
+    assert "T.Select(4 <= i, 1, 0) + T.Select(129 <= i * 32 + j, 1, 0)" in made.script()
+    x, y = np.zeros(256, "int32"), np.zeros(256, "int32")
+    tirc.interpret(mod, x)
+    tirc.interpret(made, y)
+    np.testing.assert_array_equal(x, y)
+
+
+def test_threads_launched_within_themselves():
+    mod = tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
+    j = T.env_thread("threadIdx.x")
+    i = T.env_thread("threadIdx.x")
+    T.launch_thread(i, 4)
+    T.launch_thread(j, 4)
+    for k in range(8):
+        if T.ignore_loop_partition(k < 6):
+            B[j, k] = A[i, k] * 2.0
+""")
+    assert mod.script().count("threadIdx.x") == 1
+    a, b = np.ones((4, 8), "float32"), np.zeros((4, 8), "float32")
+    tirc.interpret(mod, a, b)
+    assert b.sum() == 48

@@ -9,7 +9,8 @@ from ._module import IRModule
 
 # Options of passes change how hard a pass tries, or the form of what it makes, and never what the program computes. Those of a
 # pass that has none by the name try what they can in any case.
-_EFFORT = ("tir.Simplify", "tir.RemoveNoOp", "tir.LoopPartition", "tir.ReduceBranchingThroughOvercompute")
+_EFFORT = ("tir.Simplify", "tir.RemoveNoOp", "tir.LoopPartition", "tir.ReduceBranchingThroughOvercompute", "tir.UnrollLoop")
+_PRAGMAS = {"auto_max_step": 0, "explicit_unroll": True}  # of tir.UnrollLoop: annotations of loops say it
 
 
 def options_of(name, known):
@@ -44,6 +45,12 @@ class PassContext:
             if key not in _EFFORT and key not in _single():
                 raise ValueError("a PassContext of tirc has no option '%s': it would be ignored. Options are %s, which only say "
                                  "how hard a pass tries" % (key, ", ".join(_EFFORT)))
+
+        unroll = self.config.get("tir.UnrollLoop")
+        for option, usual in _PRAGMAS.items() if isinstance(unroll, dict) else ():
+            if unroll.get(option, usual) != usual:
+                raise ValueError("the option %s of tir.UnrollLoop is %r: annotate loops with pragma_auto_unroll_max_step and "
+                                 "pragma_unroll_explicit" % (option, usual))
 
     def __enter__(self):
         PassContext._inside.set(PassContext._inside.get() + (self,))
