@@ -257,6 +257,27 @@ def test_same_transposed(stride, pad, tmp_path):
         np.testing.assert_allclose(found[0][0, 0], np.convolve(spread, w[0, 0])[first : first + n * stride])
 
 
+@pytest.mark.parametrize("extents", ([2, 5, "h", "w"], [2, 5, 4, 3]))
+@pytest.mark.parametrize("size, strides, pads, more", [
+    ([2, 2], [2, 2], [0, 0, 0, 0], [0, 0]), ([3, 3], [2, 2], [1, 1, 1, 1], [1, 1]), ([3, 2], [3, 1], [0, 1, 0, 0], [0, 0]), ([1, 5], [2, 3], [0, 2, 0, 3], [1, 2]),
+    ([2, 3], [2, 3], [0, 0, 0, 0], [1, 0]), ([2, 2], [2, 2], [1, 0, 0, 1], [0, 0]), ([4, 4], [2, 2], [1, 1, 1, 1], [0, 0])])
+def test_transposed_of_weights(size, strides, pads, more, extents, tmp_path):
+    """Windows of a whole number of strides, and those that are filled up to one; of one stride, a product."""
+    path, rng = tmp_path / "model.onnx", np.random.default_rng(0)
+    x, w = rng.integers(-4, 5, (2, 5, 4, 3)).astype("float32"), rng.integers(-4, 5, (5, 6, *size)).astype("float32")
+    full = [(n - 1) * s + k for n, s, k in zip(x.shape[2:], strides, size)]
+    y = np.zeros((2, 6, full[0] + more[0], full[1] + more[1]), "float32")
+    for i, j in np.ndindex(*x.shape[2:]):
+        y[:, :, i * strides[0]:i * strides[0] + size[0], j * strides[1]:j * strides[1] + size[1]] += np.einsum("nc,cohw->nohw", x[:, :, i, j], w)
+    y = y[:, :, pads[0]:y.shape[2] - pads[2], pads[1]:y.shape[3] - pads[3]]
+    attributes = dict(strides=strides, pads=pads, output_padding=more, kernel_shape=size)
+    path.write_bytes(model([node("ConvTranspose", ["x", "w"], ["y"], **attributes)], [value("x", "float32", extents)],
+                           [value("y", "float32", [2, 6, "p", "q"])], [tensor(w, "w")]))
+    status, found = run(path, x, [])
+    assert status == 0, found
+    np.testing.assert_array_equal(found[0], y)
+
+
 def test_a_number_is_needed(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(model([node("ConvTranspose", ["x", "w"], ["y"], "grown", strides=[2], output_shape=[7])], [value("x", "float32", [1, 1, "n"])],
