@@ -353,17 +353,34 @@ static bool fits_type(Simplifier *s, DType t, Expr e) {
   return e->dtype.bits <= t.bits || (b.min >= tirc_dtype_min(t) && b.max <= tirc_dtype_max(t));
 }
 
+/* A split by itself, as an expression of its own type. */
+static Expr split_alone(Simplifier *s, DType from, const Split *split, int64_t scale) {
+  Split alone = *split;
+  alone.scale = scale;
+  return tirc_split_expr(s->a->c, from, &alone, 1);
+}
+
+static bool index_casts(Simplifier *s, DType to, const Split *split) {
+  return fits_type(s, to, split->index) && split->lower <= tirc_dtype_max(to) &&
+         (split->upper == SPLIT_INF || split->upper <= tirc_dtype_max(to));
+}
+
 static bool split_casts(Simplifier *s, DType from, DType to, const Split *split) {
-  Tirc *c = s->a->c;
-  Split part = atom(split->index);
-  part.down = split->down;
   if (split->scale == 0) return true;
-  if (!fits_type(s, to, split->index) || split->lower > tirc_dtype_max(to)) return false;
-  if (split->upper != SPLIT_INF && split->upper > tirc_dtype_max(to)) return false;
-  part.upper = split->upper;
-  part.lower = split->lower;
-  part.scale = split->scale;
-  return fits_type(s, to, tirc_split_expr(c, from, &part, 1));
+  return fits_type(s, to, split_alone(s, from, split, split->scale)) &&
+         (index_casts(s, to, split) || fits_type(s, to, split_alone(s, from, split, 1)));
+}
+
+/* Of an index that the narrower type does not hold it holds a digit, as a term of its own. */
+static Split cast_split(Simplifier *s, DType from, DType to, const Split *split) {
+  Split out = *split;
+  if (split->scale == 0 || to.bits >= from.bits || index_casts(s, to, split)) {
+    out.index = tirc_recast(s->a, to, split->index);
+    return out;
+  }
+  out = atom(tirc_recast(s->a, to, split_alone(s, from, split, 1)));
+  out.scale = split->scale;
+  return out;
 }
 
 /* Whether a cast of the sum may be moved to its terms: widening always may; narrowing when no
@@ -392,7 +409,7 @@ static Canon cast(Simplifier *s, Expr e) {
   Sum sum = to_sum(c, &v);
   if (!sum_casts(s, arg->dtype, e->dtype, &sum))
     return plain(tirc_recast(s->a, e->dtype, normalize(c, &v)));
-  for (int i = 0; i < sum.n; i++) sum.at[i].index = tirc_recast(s->a, e->dtype, sum.at[i].index);
+  for (int i = 0; i < sum.n; i++) sum.at[i] = cast_split(s, arg->dtype, e->dtype, &sum.at[i]);
   return of_sum(e->dtype, sum);
 }
 

@@ -211,6 +211,15 @@ static Expr let(Lanes *l, Expr e) {
   return tirc_expr(l->c, OP_LET, tirc_dtype_lanes(e->dtype, l->lanes), 3, args);
 }
 
+/* Whether all lanes of a ramp are values of a narrower type. */
+static bool ramp_fits(const Lanes *l, DType t, Expr base, Expr stride) {
+  const Expr lanes = tirc_int(l->c, base->dtype, l->lanes - 1);
+  const Bound first = tirc_const_bound(l->a, base);
+  const Bound last = tirc_const_bound(l->a, tirc_add(l->c, base, tirc_mul(l->c, stride, lanes)));
+  const int64_t min = tirc_dtype_min(t), max = tirc_dtype_max(t);
+  return first.min >= min && first.max <= max && last.min >= min && last.max <= max;
+}
+
 Expr tirc_vector_expr(Lanes *l, Expr e) {
   if (l->failed) return NULL;
   if (e == l->var) return l->value;
@@ -233,9 +242,10 @@ Expr tirc_vector_expr(Lanes *l, Expr e) {
   case OP_CAST: {
     Expr v = tirc_vector_expr(l, e->args[0]), base, stride;
     if (l->failed) return NULL;
-    bool widens = tirc_dtype_is_int(e->dtype) && e->args[0]->dtype.code == e->dtype.code &&
-                  e->dtype.bits >= e->args[0]->dtype.bits;
-    if (widens && as_ramp(l, v, &base, &stride)) /* indices do not overflow */
+    const bool same = tirc_dtype_is_int(e->dtype) && e->args[0]->dtype.code == e->dtype.code;
+    const bool widens = same && e->dtype.bits >= e->args[0]->dtype.bits;
+    if (same && as_ramp(l, v, &base, &stride) && /* indices do not overflow */
+        (widens || ramp_fits(l, e->dtype, base, stride)))
       return make_ramp(l, tirc_cast(l->c, e->dtype, base), tirc_cast(l->c, e->dtype, stride));
     v = spread(l, v);
     return tirc_expr(l->c, OP_CAST, tirc_dtype_lanes(e->dtype, l->lanes), 1, &v);
