@@ -231,6 +231,38 @@ static Stmt one_by_one(Mutator *m, const For *loop, int64_t begin, int64_t end) 
   return tirc_seq(c, (int)(end - begin), parts);
 }
 
+/* Looks for where the conditions in a loop's body hold. */
+static void find_part(Search *s, const For *loop) {
+  tirc_visit_stmt(&(Visitor){.stmt = find_busiest, .self = s}, loop->body);
+  s->v = (Visitor){.stmt = search, .expr = search_expr, .self = s};
+  tirc_visit_stmt(&s->v, loop->body);
+}
+
+/* The first steps of a loop whose extent only the run tells, where a condition fails in these and
+ * never again: for j in range(n): if j > 0. NULL: there are none. */
+static Stmt peeled(Mutator *m, const For *loop, int64_t size) {
+  enum { FEW = 4 };
+  Partition *p = m->self;
+  Tirc *c = p->c;
+  const DType t = loop->var->dtype;
+  Search s = {.p = p, .var = loop->var, .high = INT32_MAX, .times = 1};
+  if (!tirc_const_int(loop->min, &s.low)) return NULL;
+  const int64_t begin = s.low;
+  find_part(&s, loop);
+  if (s.low == begin || s.low - begin > FEW) return NULL;
+  p->budget -= 2 * size;
+  const Expr first = tirc_int(c, t, s.low - begin), zero = tirc_int(c, t, 0);
+  For head = *loop;
+  head.annotations = whole_range(c, loop);
+  For tail = head;
+  head.extent = tirc_binary(c, OP_MIN, loop->extent, first);
+  tail.min = tirc_int(c, t, s.low);
+  tail.extent = tirc_binary(c, OP_MAX, tirc_sub(c, loop->extent, first), zero);
+  Stmt parts[] = {tirc_for(c, &tail), tirc_clone_fresh(c, tirc_for(c, &head))};
+  for (int i = 0; i < 2; i++) parts[i] = visit(m, tirc_simplify_stmt(p->a, parts[i], true));
+  return tirc_seq(c, 2, (Stmt[]){parts[1], parts[0]});
+}
+
 /* A loop whose extent only the run tells. */
 static Stmt open_partition(Mutator *m, Stmt stmt) {
   Partition *p = m->self;
@@ -239,8 +271,10 @@ static Stmt open_partition(Mutator *m, Stmt stmt) {
   if (loop.kind != LOOP_SERIAL && loop.kind != LOOP_PARALLEL)
     return tirc_mutate_stmt_children(m, stmt);
   const int64_t size = tirc_lower_size_of(loop.body);
-  if (size > MAX_SIZE || 2 * size > p->budget || !tirc_open_tail(p->a, p->c, &loop, &tail))
-    return tirc_mutate_stmt_children(m, stmt);
+  if (size > MAX_SIZE || 2 * size > p->budget) return tirc_mutate_stmt_children(m, stmt);
+  const Stmt after_first = loop.kind == LOOP_SERIAL ? peeled(m, &loop, size) : NULL;
+  if (after_first) return after_first;
+  if (!tirc_open_tail(p->a, p->c, &loop, &tail)) return tirc_mutate_stmt_children(m, stmt);
   p->budget -= 2 * size;
   const Stmt whole = visit(m, tail.whole), part = visit(m, tirc_clone_fresh(p->c, loop.body));
   loop.body = tirc_if(p->c, tail.holds, whole, part);
@@ -265,9 +299,7 @@ static Stmt partition(Mutator *m, Stmt stmt) {
   }
   Search s = {.p = p, .var = loop->var, .low = begin, .high = begin + extent, .times = 1};
   s.lanes = loop->kind == LOOP_VECTORIZED && (extent & (extent - 1)) == 0;
-  tirc_visit_stmt(&(Visitor){.stmt = find_busiest, .self = &s}, loop->body);
-  s.v = (Visitor){.stmt = search, .expr = search_expr, .self = &s};
-  tirc_visit_stmt(&s.v, loop->body);
+  find_part(&s, loop);
   if (!s.found) return tirc_mutate_stmt_children(m, stmt);
   p->budget -= 2 * size;
   int64_t end = begin + extent;
