@@ -36,7 +36,7 @@ def opened(text, name):
     text = re.sub(r"(?m)^%s = \d+\n" % name, "", text)
     text = re.sub(r"(?m)^    T\.func_attr\(\{\"onednn\".*\n", "", text)
     head = re.search(r"def main\((.*)\):\n", text)
-    arrays = re.findall(r"(\w+): T\.Buffer\((\((?:[^()]|\([^()]*\))*\))((?:, \"\w+\")?)\)", head[1])
+    arrays = re.findall(r"(\w+): T\.Buffer\((\((?:[^()]|\([^()]*\))*\))((?:, \"?\w+\"?)?)\)", head[1])
     own = "def main(%s, %s: T.int32):\n" % (", ".join(a.lower() + "_: T.handle" for a, _, _ in arrays), name)
     own += "".join("    %s = T.match_buffer(%s_, %s%s)\n" % (a, a.lower(), shape, t) for a, shape, t in arrays)
     return text.replace(head[0], own)
