@@ -98,6 +98,7 @@ int main(int argc, char **argv) {
   speech.words = (List){argc, (const char **)(uintptr_t)argv};
   speech.json = wants_json(argc, argv);
   signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing it */
+  use_large_pages();
   end_when_memory_is_out();
   memory = tirc_context_new();
   Call call = {argc, argv, BAD};

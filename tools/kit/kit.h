@@ -83,6 +83,9 @@ typedef struct OptionRow { /* what people are told of an option */
  * "Complete block", cache_read. */
 bool same_name(const char *a, const char *b);
 
+/* heap.c: once, before much is allocated. */
+void use_large_pages(void);
+
 /* memory.c: from here on, memory that runs out in LLVM ends the command with a message. */
 void end_when_memory_is_out(void);
 int say_that_memory_is_out(void); /* BAD; it takes none for that, and drops parts of files */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A wheel of the Python package that carries libtirc and the libraries that it needs, but LLVM's, which it loads itself:
-usage: wheel.py BUILD FOLDER
+"""A wheel of the Python package that carries libtirc and the libraries that it needs, LLVM's parts where the build made a
+library of them (-Dllvm=own): usage: wheel.py BUILD FOLDER
 
 BUILD is a build folder of meson; FOLDER gets tirc-VERSION-py3-none-PLATFORM.whl, whose name is printed. What is carried
 lies in tirc/_libs, under names of its own, so that a process that has another version of libz keeps that. The system's C
@@ -48,16 +48,16 @@ def rename(data, names):
     return data
 
 
-def carry(library, folder):
-    """The library and what it needs, in a folder where they find each other; the paths that they were copied from."""
-    others = needed(library)
-    for name, path in {**others, library.name: library}.items():
+def carry(libraries, folder):
+    """Libraries and what they need, in a folder where they find each other; the paths that the needed ones were copied from."""
+    others = {name: path for library in libraries for name, path in needed(library).items()}
+    for name, path in {**others, **{library.name: library for library in libraries}}.items():
         to = folder / (carried_name(name) if name in others else name)
         to.write_bytes(rename(path.read_bytes(), others))
         to.chmod(0o755)
         for command in ["strip", "--strip-unneeded"], ["patchelf", "--set-rpath", "$ORIGIN"]:
             subprocess.run([*command, to], check=True)
-    left = [p for p in needed(folder / library.name).values() if p.resolve().parent != folder.resolve()]
+    left = [p for library in libraries for p in needed(folder / library.name).values() if p.resolve().parent != folder.resolve()]
     if left:
         sys.exit("wheel: libraries that are not carried: %s" % ", ".join(map(str, left)))
     return list(others.values())
@@ -124,11 +124,12 @@ def main(build, folder):
         shutil.copytree(PACKAGE / "tirc", root / "tirc", ignore=shutil.ignore_patterns("__pycache__"))
         libs = root / "tirc" / "_libs"
         libs.mkdir()
-        copied = carry(build / ("libtirc.so." + abi), libs)
+        llvm = build / "libLLVM-tirc.so"
+        copied = carry([build / ("libtirc.so." + abi)] + [llvm] * llvm.exists(), libs)
         tag = "py3-none-" + platform(libs)
         shutil.copy(build / "runtime" / "libtirc_rt.a", libs)  # for export_library
         (root / info / "licenses").mkdir(parents=True)
-        licences(copied, root / info / "licenses")
+        licences(copied + [pathlib.Path(output("llvm-config-19", "--libdir").strip()) / "libLLVMCore.a"] * llvm.exists(), root / info / "licenses")
         (root / info / "METADATA").write_text(description(version))
         (root / info / "WHEEL").write_text("Wheel-Version: 1.0\nGenerator: tirc\nRoot-Is-Purelib: false\nTag: %s\n" % tag)
         folder.mkdir(parents=True, exist_ok=True)
