@@ -14,15 +14,18 @@
 #include <unistd.h>
 
 /* MAPPED: larger arrays have mappings of their own, which go back to the kernel when they are
- * freed. GROWTH: of addresses; pages are handed out when they are touched. */
-enum { LARGE_PAGE = 2 << 20, MAPPED = 4 << 20, GROWTH = 256 << 20 };
+ * freed. GROWTH: of addresses, or a quarter of the machine's memory if that is less; pages are
+ * handed out when they are touched. */
+enum { LARGE_PAGE = 2 << 20, MAPPED = 4 << 20, GROWTH = 2046 << 20 };
 
 void use_large_pages(void) {
   struct rlimit room;
   if (getrlimit(RLIMIT_AS, &room) != 0 || room.rlim_cur != RLIM_INFINITY) return;
   if (getrlimit(RLIMIT_DATA, &room) != 0 || room.rlim_cur != RLIM_INFINITY) return;
-  if (!mallopt(M_MMAP_THRESHOLD, MAPPED) || !mallopt(M_TRIM_THRESHOLD, GROWTH) ||
-      !mallopt(M_TOP_PAD, GROWTH))
+  const long quarter = sysconf(_SC_PHYS_PAGES) / 4, page = sysconf(_SC_PAGESIZE);
+  const int growth = quarter < GROWTH / page ? (int)(quarter * page) : GROWTH;
+  if (growth < LARGE_PAGE || !mallopt(M_MMAP_THRESHOLD, MAPPED) ||
+      !mallopt(M_TRIM_THRESHOLD, GROWTH) || !mallopt(M_TOP_PAD, growth))
     return;
   char *first = malloc(MAPPED / 2); /* the heap grows */
   const uintptr_t from = ((uintptr_t)first + LARGE_PAGE - 1) & ~(uintptr_t)(LARGE_PAGE - 1);
