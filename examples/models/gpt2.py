@@ -145,12 +145,13 @@ class Decoder:
         self.decode = tirc.compile(path, entry="decode", **how)
         room = (self.sizes.positions, self.sizes.width)
         self.kept = {"%s_%d" % (k, i): numpy.zeros(room, "float32") for i in range(self.sizes.layers) for k in ("keys", "values")}
+        self.result = {"token": numpy.zeros(1, "int64"), "logits": numpy.zeros((1, self.sizes.vocabulary), "float32")}
         self.length = 0
 
     def start(self, prompt):
         import numpy
         m = len(prompt)
-        out = {k: a[:m] for k, a in self.kept.items()}
+        out = {**self.result, **{k: a[:m] for k, a in self.kept.items()}}
         token = self.prefill.into(out, numpy.asarray(prompt, "int64"))[0]
         self.length = m
         return int(token[0])
@@ -159,7 +160,7 @@ class Decoder:
         import numpy
         n = self.length
         past = {"past_" + k: a[:n] for k, a in self.kept.items()}
-        out = {k: a[:n + 1] for k, a in self.kept.items()}
+        out = {**self.result, **{k: a[:n + 1] for k, a in self.kept.items()}}
         token = self.decode.into(out, ids=numpy.array([token]), **past)[0]
         self.length = n + 1
         return int(token[0])

@@ -104,6 +104,8 @@ const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_arg
 /* The same of a function whose kernels run there: tensors may be there, too. */
 const Argument *tirc_api_arguments_at(Tirc *c, const Func *f, int n, const tirc_argument *args,
                                       DLDevice at);
+/* The same as arrays, which live in c: their tensors are compact. */
+const tirc_argument *tirc_api_arrays(Tirc *c, const Func *f, int n, const tirc_argument *args);
 /* Operations on integers that were loaded, and the bits of the narrowest; 0: there are none. */
 typedef struct IntegerWork {
   double operations;

@@ -1,6 +1,7 @@
 /* Frames: extents get values, tensors places in the workspace, calls their arguments. */
 #include "program.h"
 
+#include "ir/arith/index_eval.h"
 #include "ir/tree/visit.h"
 #include "runtime/kernel/pages.h"
 
@@ -13,13 +14,19 @@ enum { ALIGNMENT = 64 };
 typedef struct Sizing {
   Tirc *c;
   const tirc_program *p;
-  PtrMap values; /* symbol -> INT */
+  PtrMap values;     /* symbol -> INT, */
+  IndexEval numbers; /* and its number */
 } Sizing;
 
+static void give(Sizing *s, Expr symbol, Expr value) {
+  tirc_map_set(s->c, &s->values, symbol, value);
+  tirc_eval_give(&s->numbers, symbol, value->u.i);
+}
+
 static Sizing sizing(Tirc *c, const tirc_program *p, const int64_t *symbols) {
-  Sizing s = {.c = c, .p = p};
+  Sizing s = {.c = c, .p = p, .numbers = {.c = c}};
   for (int i = 0; i < p->n_symbols; i++)
-    tirc_map_set(c, &s.values, p->symbols[i], tirc_int(c, p->symbols[i]->dtype, symbols[i]));
+    give(&s, p->symbols[i], tirc_int(c, p->symbols[i]->dtype, symbols[i]));
   return s;
 }
 
@@ -42,20 +49,20 @@ static void check_bounds(const Sizing *s) {
 /* The same with the largest extents that are allowed: what has no bound stays as it is. */
 static Sizing largest(const Sizing *s) {
   const Plan *plan = s->p->plan;
-  Sizing to = {.c = s->c, .p = s->p};
+  Sizing to = {.c = s->c, .p = s->p, .numbers = {.c = s->c}};
   for (int i = 0; i < s->p->n_symbols; i++) {
     Expr value = tirc_map_get(&s->values, s->p->symbols[i]);
     for (int k = 0; k < plan->n_bounds; k++)
       if (plan->bounds[k].symbol == s->p->symbols[i] && plan->bounds[k].upper < INT64_MAX)
         value = tirc_int(s->c, value->dtype, plan->bounds[k].upper);
-    tirc_map_set(s->c, &to.values, s->p->symbols[i], value);
+    give(&to, s->p->symbols[i], value);
   }
   return to;
 }
 
 /* False: it has no value, a quotient by 0. */
 static bool has_value(const Sizing *s, Expr e, int64_t *v) {
-  return tirc_const_int(e, v) ||
+  return tirc_const_int(e, v) || tirc_eval_index(&s->numbers, e, v) ||
          tirc_const_int(tirc_simplify0(s->c, tirc_substitute(s->c, e, &s->values)), v);
 }
 
@@ -101,12 +108,33 @@ static Tensor tensor_of(const Sizing *s, int i) {
   return (Tensor){.dtype = b->dtype, .ndim = b->ndim > TENSOR_MAX_NDIM ? 0 : b->ndim};
 }
 
+static bool is_open(Expr e) { return e->op != OP_INT; }
+
+const bool *tirc_frame_open(Tirc *c, const Plan *plan) {
+  bool *open = tirc_new_array(c, bool, plan->n_tensors);
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const Buffer b = plan->tensors[i].buffer;
+    open[i] = plan->tensors[i].guard >= 0;
+    for (int d = 0; d < b->ndim; d++) open[i] |= is_open(b->shape[d]);
+  }
+  return open;
+}
+
+/* Whether a call is the same for all extents. */
+static bool is_fixed(const tirc_program *p, const PlanCall *call) {
+  bool open = call->guard >= 0;
+  for (int k = 0; k < call->n; k++) open |= p->is_open[call->tensors[k]];
+  for (int k = 0; k < call->n_scalars; k++) open |= is_open(call->scalars[k]);
+  return !open;
+}
+
 /* What tensor i takes of the workspace. With upper bounds of the extents it is what it needs at
  * most, so that the plan is one for all runs; an extent that falls where another one rises may need
  * more now. */
-static int64_t room_of(const Sizing *s, const Sizing *most, int i) {
-  const size_t now = tensor_of(s, i).bytes;
-  const size_t room = s->p->plan->n_bounds ? tensor_of(most, i).bytes : now;
+static int64_t room_of(const Sizing *s, const Sizing *most, const Tensor *tensors, int i) {
+  const size_t now = tensors[i].bytes;
+  const bool may_grow = s->p->plan->n_bounds && s->p->is_open[i];
+  const size_t room = may_grow ? tensor_of(most, i).bytes : now;
   return (int64_t)(room > now ? room : now);
 }
 
@@ -119,7 +147,8 @@ static Placement *placement(const tirc_program *p, PlanPlace in) {
 
 static bool same_uses(int n, const MemoryUse *a, const MemoryUse *b) {
   for (int i = 0; i < n; i++)
-    if (a[i].bytes != b[i].bytes || a[i].first != b[i].first || a[i].last != b[i].last) return false;
+    if (a[i].bytes != b[i].bytes || a[i].first != b[i].first || a[i].last != b[i].last)
+      return false;
   return true;
 }
 
@@ -153,15 +182,14 @@ static int64_t place_anew(const Sizing *s, PlanPlace in, int n, MemoryUse *uses)
   if (total < 0) tirc_fail(s->c, (Loc){0}, CODE_MEMORY, "use smaller extents", "out of memory");
   if (tirc_memory_conflict(n, uses, total, &a, &b))
     tirc_fail(s->c, (Loc){0}, CODE_INTERNAL, NULL, "the memory plan lets tensors %d and %d %s", a,
-              b,
-              in == PLAN_PREPARED ? "overlap that are made once" : "of the workspace overlap");
+              b, in == PLAN_PREPARED ? "overlap that are made once" : "of the workspace overlap");
   keep_placed(s->p, in, n, uses, total);
   return total;
 }
 
 /* Where the tensors of the workspace lie, or those that are made of weights alone: there, what only
  * calls that run once read lies where later ones write. offsets has one a tensor of the plan. */
-static int64_t place(const Sizing *s, PlanPlace in, int64_t *offsets) {
+static int64_t place(const Sizing *s, PlanPlace in, const Tensor *tensors, int64_t *offsets) {
   const Plan *plan = s->p->plan;
   const Sizing most = largest(s);
   const bool prepared = in == PLAN_PREPARED;
@@ -171,7 +199,7 @@ static int64_t place(const Sizing *s, PlanPlace in, int64_t *offsets) {
     const PlanTensor *t = &plan->tensors[i];
     if (t->place != in) continue;
     const int last = prepared && t->last >= plan->n_prepare ? plan->n_calls : t->last;
-    const int64_t bytes = prepared ? (int64_t)tensor_of(s, i).bytes : room_of(s, &most, i);
+    const int64_t bytes = prepared ? (int64_t)tensors[i].bytes : room_of(s, &most, tensors, i);
     uses[n++] = (MemoryUse){bytes, t->first, last, 0};
   }
   int64_t total = placed_before(s->p, in, n, uses);
@@ -192,20 +220,22 @@ void tirc_frame_sizes(Tirc *c, const tirc_program *p, const int64_t *symbols,
   const Plan *plan = p->plan;
   const Sizing most = largest(&s);
   int64_t *offsets = tirc_new_array(c, int64_t, plan->n_tensors);
+  Tensor *tensors = tirc_new_array(c, Tensor, plan->n_tensors);
   *out = (tirc_program_size){.calls = plan->n_calls,
                              .prepared = plan->n_prepare,
                              .functions = p->module->m->n_funcs,
                              .made_in = p->made_in};
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
-    const int64_t bytes = (int64_t)tensor_of(&s, i).bytes;
+    tensors[i] = tensor_of(&s, i);
+    const int64_t bytes = (int64_t)tensors[i].bytes;
     if (t->place == PLAN_PARAM && t->index < plan->n_inputs) out->inputs += bytes;
     if (t->place == PLAN_PARAM && t->index >= plan->n_inputs) out->weights += bytes;
     if (t->place == PLAN_RESULT) out->results += bytes;
-    if (t->place == PLAN_WORKSPACE) out->unshared += padded((size_t)room_of(&s, &most, i));
+    if (t->place == PLAN_WORKSPACE) out->unshared += padded((size_t)room_of(&s, &most, tensors, i));
   }
-  out->workspace = place(&s, PLAN_WORKSPACE, offsets);
-  out->packed = place(&s, PLAN_PREPARED, offsets);
+  out->workspace = place(&s, PLAN_WORKSPACE, tensors, offsets);
+  out->packed = place(&s, PLAN_PREPARED, tensors, offsets);
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */
@@ -270,23 +300,24 @@ static void place_arguments(const Plan *plan, Frame *f, const tirc_argument *arg
   }
 }
 
+/* Memory that is not of the size that these extents need is given back, and so is what was prepared
+ * for others. */
 static void place_tensors(const Sizing *s, Frame *f) {
-  const Plan *plan = s->p->plan;
-  int64_t *offsets = tirc_new_array(s->c, int64_t, plan->n_tensors);
-  for (int i = 0; i < plan->n_tensors; i++) {
-    f->tensors[i] = tensor_of(s, i);
-    f->arrays[i].t = &f->tensors[i];
+  const int64_t total = place(s, PLAN_WORKSPACE, f->tensors, f->offsets);
+  if (total != f->total) {
+    free(f->workspace);
+    f->workspace = NULL;
   }
-  f->total = place(s, PLAN_WORKSPACE, offsets);
+  f->total = total;
   tirc_frame_work(s->c, s->p, f);
-  f->offsets = offsets;
-  f->packed_bytes = place(s, PLAN_PREPARED, offsets);
-  place_prepared(s->c, s->p, f);
-  place_taken(plan, f);
-  for (int i = 0; i < plan->n_tensors; i++) {
-    const PlanTensor *t = &plan->tensors[i];
-    if (t->place == PLAN_CONST) f->tensors[i].data = (void *)(uintptr_t)t->data;
+  f->packed_bytes = place(s, PLAN_PREPARED, f->tensors, f->offsets);
+  if (!s->p->shares) {
+    free(f->packed);
+    f->packed = NULL;
+    f->is_prepared = false;
   }
+  place_prepared(s->c, s->p, f);
+  place_taken(s->p->plan, f);
 }
 
 void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args) {
@@ -352,6 +383,7 @@ static void make_part(const Sizing *s, Frame *f, Part part, int i, int guard) {
   s->c->trap = trap.outer;
 }
 
+/* What depends on the extents. */
 static void make_parts(const Sizing *s, Frame *f) {
   const Plan *plan = s->p->plan;
   for (int i = 0; i < plan->n_checks; i++)
@@ -359,32 +391,71 @@ static void make_parts(const Sizing *s, Frame *f) {
   for (int i = 0; i < plan->n_tensors; i++)
     if (plan->tensors[i].guard >= 0) make_part(s, f, PART_TENSOR, i, plan->tensors[i].guard);
   for (int i = plan->n_prepare; i < plan->n_calls; i++)
-    make_part(s, f, PART_LAUNCH, i, plan->calls[i].guard);
+    if (!is_fixed(s->p, &plan->calls[i])) make_part(s, f, PART_LAUNCH, i, plan->calls[i].guard);
 }
 
-static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
-                  const tirc_argument *args) {
+/* Gives tensors extents and places: all of them, or those whose extents differ from run to run. */
+static void fit(const Sizing *s, Frame *f, const int64_t *symbols, const tirc_argument *args,
+                bool all) {
+  const Plan *plan = s->p->plan;
+  check_bounds(s);
+  for (int i = 0; i < s->p->n_symbols; i++) f->symbols[i] = symbols[i];
+  for (int i = 0; i < plan->n_checks; i++)
+    if (plan->checks[i].guard < 0) check_holds(s, &plan->checks[i]);
+  for (int i = 0; i < plan->n_tensors; i++)
+    if (all || s->p->is_open[i]) f->tensors[i] = tensor_of(s, i);
+  place_tensors(s, f);
+  place_arguments(plan, f, args);
+}
+
+static void allocate(Tirc *c, const tirc_program *p, Frame *f) {
   const Plan *plan = p->plan;
-  Tirc *c = f->c;
-  const Sizing s = sizing(c, p, symbols);
-  check_bounds(&s);
-  f->symbols = tirc_copy(c, symbols, p->n_symbols);
+  f->symbols = tirc_new_array(c, int64_t, p->n_symbols);
   f->tensors = tirc_new_array(c, Tensor, plan->n_tensors);
   f->arrays = tirc_new_array(c, tirc_array, plan->n_tensors);
+  f->offsets = tirc_new_array(c, int64_t, plan->n_tensors);
   f->launches = tirc_new_array(c, tirc_launch *, plan->n_calls);
   f->foreign = tirc_new_array(c, DLTensor *, plan->n_calls);
   f->arguments = tirc_new_array(c, tirc_argument *, plan->n_calls);
   f->weights = tirc_new_array(c, const void *, plan->n_params);
   f->refused = tirc_new_array(c, const Diag *, plan->n_guards);
-  for (int i = 0; i < plan->n_checks; i++)
-    if (plan->checks[i].guard < 0) check_holds(&s, &plan->checks[i]);
-  place_tensors(&s, f);
   for (int i = 0; i < plan->n_tensors; i++) {
-    const PlanTensor *t = &plan->tensors[i];
-    const char *type = tirc_dtype_name(c, t->buffer->dtype);
+    const char *type = tirc_dtype_name(c, plan->tensors[i].buffer->dtype);
+    f->arrays[i].t = &f->tensors[i];
     memcpy(f->arrays[i].dtype, type, strlen(type) + 1);
   }
-  place_arguments(plan, f, args);
+}
+
+static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
+                  const tirc_argument *args) {
+  const Plan *plan = p->plan;
+  const Sizing s = sizing(f->c, p, symbols);
+  allocate(f->c, p, f);
+  fit(&s, f, symbols, args, true);
+  for (int i = 0; i < plan->n_tensors; i++)
+    if (plan->tensors[i].place == PLAN_CONST)
+      f->tensors[i].data = (void *)(uintptr_t)plan->tensors[i].data;
+  for (int i = plan->n_prepare; i < plan->n_calls; i++)
+    if (is_fixed(p, &plan->calls[i])) make_launch(&s, f, i);
+  f->fixed = tirc_mark(f->c);
+  make_parts(&s, f);
+}
+
+/* The frame as one of other extents: what does not depend on them stays. */
+static void extend(const tirc_program *p, Frame *f, const int64_t *symbols,
+                   const tirc_argument *args) {
+  const Plan *plan = p->plan;
+  tirc_rewind(f->c, f->fixed);
+  for (int i = 0; i < plan->n_guards; i++) f->refused[i] = NULL;
+  for (int i = 0; i < plan->n_calls; i++) {
+    if (i >= plan->n_prepare && is_fixed(p, &plan->calls[i])) continue;
+    f->launches[i] = NULL;
+    f->foreign[i] = NULL;
+    f->arguments[i] = NULL;
+  }
+  f->prepares = false;
+  const Sizing s = sizing(f->c, p, symbols);
+  fit(&s, f, symbols, args, false);
   make_parts(&s, f);
 }
 
@@ -397,27 +468,35 @@ static void pass_on(Tirc *to, const Tirc *from) {
   if (d.loc.file) to->diag.loc.file = tirc_strdup(to, d.loc.file);
 }
 
-Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbols,
-                      const tirc_argument *args) {
+static Frame *new_frame(Tirc *caller, const tirc_program *p) {
   Tirc *c = tirc_context_new();
   if (!c) tirc_fail(caller, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
-  Frame *volatile made = NULL;
   Trap trap;
   if (TIRC_TRY(c, trap)) {
-    Frame *f = made = tirc_new(c, Frame);
+    Frame *f = tirc_new(c, Frame);
     f->c = c;
     tirc_context_depend(c, p->c);
-    build(p, f, symbols, args);
     TIRC_END(c, trap);
     return f;
   }
   c->trap = trap.outer;
-  if (made) {
-    free(made->workspace);
-    free(made->packed);
-  }
   pass_on(caller, c);
   tirc_context_release(c);
+  tirc_throw(caller);
+}
+
+Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, Frame *old, const int64_t *symbols,
+                      const tirc_argument *args) {
+  Frame *f = old ? old : new_frame(caller, p);
+  Trap trap;
+  if (TIRC_TRY(f->c, trap)) {
+    (old ? extend : build)(p, f, symbols, args);
+    TIRC_END(f->c, trap);
+    return f;
+  }
+  f->c->trap = trap.outer;
+  pass_on(caller, f->c);
+  tirc_frame_free(f);
   tirc_throw(caller);
 }
 

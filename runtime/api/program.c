@@ -411,6 +411,7 @@ static void make_program(Tirc *c, void *self) {
   p->sources = k->sources;
   p->signature = signature_module(c, p->plan, &p->sources);
   p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
+  p->is_open = tirc_frame_open(c, p->plan);
   p->shares = has_shared(p->plan);
   p->prepared.weights = tirc_new_array(c, const void *, p->plan->n_params);
   p->placed = (Placement){0, tirc_new_array(c, MemoryUse, p->plan->n_tensors), -1};
@@ -518,13 +519,20 @@ typedef struct Run {
   bool has_prepared;   /* which is decided: to be left at the end */
 } Run;
 
-/* An idle frame for these extents, or NULL. */
-static Frame *take(const tirc_program *p, const int64_t *symbols) {
+enum { MOST_IDLE = 8 };
+
+/* An idle frame: one for these extents, else the oldest one, if there are no more to be, else
+ * NULL. */
+static Frame *take(const tirc_program *p, const int64_t *symbols, bool *fits) {
   tirc_program *shared = (tirc_program *)(uintptr_t)p;
   const size_t bytes = (size_t)p->n_symbols * sizeof *symbols;
   pthread_mutex_lock(&shared->lock);
   Frame **at = &shared->idle, *f;
-  while (*at && bytes && memcmp((*at)->symbols, symbols, bytes) != 0) at = &(*at)->next;
+  int n = 0;
+  for (; *at; at = &(*at)->next, n++)
+    if ((*fits = !bytes || !memcmp((*at)->symbols, symbols, bytes)) ||
+        (n == MOST_IDLE - 1 && !(*at)->next))
+      break;
   f = *at;
   if (f) *at = f->next;
   pthread_mutex_unlock(&shared->lock);
@@ -532,7 +540,6 @@ static Frame *take(const tirc_program *p, const int64_t *symbols) {
 }
 
 static void give_back(const tirc_program *p, Frame *f) {
-  enum { MOST_IDLE = 8 };
   tirc_program *shared = (tirc_program *)(uintptr_t)p;
   Frame *surplus = NULL;
   pthread_mutex_lock(&shared->lock);
@@ -721,13 +728,15 @@ static void run_frame(Run *r) {
 
 static void prepare_run(Tirc *c, void *self) {
   Run *r = self;
+  r->args = tirc_api_arrays(c, r->p->plan->signature, r->n, r->args);
   const int64_t *symbols = symbols_of(c, r);
   if (r->size) {
     tirc_frame_sizes(c, r->p, symbols, r->size);
     return;
   }
-  r->frame = take(r->p, symbols);
-  if (!r->frame) r->frame = tirc_frame_new(c, r->p, symbols, r->args);
+  bool fits = false;
+  Frame *idle = take(r->p, symbols, &fits);
+  r->frame = fits ? idle : tirc_frame_new(c, r->p, idle, symbols, r->args);
   tirc_frame_work(c, r->p, r->frame);
   take_prepared(c, r);
   r->has_prepared = true;
@@ -746,8 +755,8 @@ static void fail_refused(Tirc *c, void *self) {
   tirc_throw(c);
 }
 
-static tirc_status run(Run *r, tirc_error **error) {
-  tirc_status status = tirc_api_scratch(prepare_run, r, &r->p->sources, error);
+static tirc_status run_in(Tirc *c, Run *r, tirc_error **error) {
+  tirc_status status = tirc_api_guard(c, prepare_run, r, &r->p->sources, error);
   if (status != TIRC_OK && r->has_prepared) leave_prepared(r, false);
   if (status != TIRC_OK && r->frame) give_back(r->p, r->frame);
   if (status != TIRC_OK) return status;
@@ -759,6 +768,15 @@ static tirc_status run(Run *r, tirc_error **error) {
   else if (r->failed)
     status = tirc_api_scratch(fail_foreign, r, &r->p->sources, error);
   give_back(r->p, r->frame);
+  return status;
+}
+
+/* The context holds arrays for tensors as long as the run takes. */
+static tirc_status run(Run *r, tirc_error **error) {
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  const tirc_status status = run_in(c, r, error);
+  tirc_context_release(c);
   return status;
 }
 

@@ -13,7 +13,7 @@ typedef struct Frame {
   struct Frame *next;
   Tirc *c; /* holds this struct */
   int64_t *symbols;
-  int64_t total; /* bytes of the workspace */
+  int64_t total;    /* bytes of the workspace */
   char *workspace;  /* NULL while it is idle: another frame has taken it */
   char *packed;     /* of its own, for what is prepared, or NULL */
   char *prepared;   /* what is prepared, in this run: that, or the program's */
@@ -27,7 +27,8 @@ typedef struct Frame {
   const void **weights;      /* what was prepared: where the weights lay */
   const Diag **refused; /* one a branch of an `if`: what forbids it for these extents, or NULL */
   bool is_prepared;
-  bool prepares; /* has launches of the calls that depend on weights alone */
+  bool prepares;   /* has launches of the calls that depend on weights alone */
+  ArenaMark fixed; /* what stands in c before it is the same for all extents */
 } Frame;
 
 /* What is made of weights alone, for all frames: where its extents are numbers it is the same for
@@ -67,6 +68,7 @@ struct tirc_program {
   ForeignCall *foreign;   /* one a call of the plan: what a symbol of a library is, or NULL */
   int n_symbols;
   Expr *symbols;
+  const bool *is_open; /* one a tensor of the plan: only a run knows its extents */
   int64_t made_in; /* bytes of memory that the child that made the code had; 0: there was none */
   bool poison;
   /* Of one that was kept: its functions have no bodies. What it was made of, and, once somebody has
@@ -74,7 +76,7 @@ struct tirc_program {
   const tirc_module *from;
   tirc_program_options *options;
   tirc_program *whole;
-  pthread_mutex_t lock; /* of all that follows, and of `whole` */
+  pthread_mutex_t lock;          /* of all that follows, and of `whole` */
   Placement placed, placed_once; /* of the workspace, of what is prepared */
   Frame *idle;
   bool shares; /* frames have `prepared` together, as long as their weights are the same */
@@ -89,14 +91,18 @@ const tirc_program *tirc_program_whole(const tirc_program *p);
 /* What folds constants: the interpreter, for so many steps that nobody waits. Throws. */
 void tirc_api_evaluate(void *self, Tirc *c, const Func *f, int n, const PassArray *arrays);
 
-/* A frame for these arguments, in no list; throws "argument", "shape", "memory" in `caller`. */
-Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbols,
+/* Of each tensor whether its extents differ from run to run. */
+const bool *tirc_frame_open(Tirc *c, const Plan *plan);
+/* A frame for these arguments, in no list; throws "argument", "shape", "memory" in `caller`. `old`
+ * is NULL, or a frame for other extents, in no list, which becomes this one: that takes less time.
+ * It is freed where this throws. */
+Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, Frame *old, const int64_t *symbols,
                       const tirc_argument *args);
 void tirc_frame_free(Frame *f);
 /* Launches of the calls that depend on weights alone, which few frames run. Throws as above. */
 void tirc_frame_prepare(Tirc *caller, const tirc_program *p, Frame *f);
-/* A workspace, where it has none: that of an idle frame, whose contents nobody asks for, or a new one.
- * Throws "memory". */
+/* A workspace, where it has none: that of an idle frame, whose contents nobody asks for, or a new
+ * one. Throws "memory". */
 void tirc_frame_work(Tirc *caller, const tirc_program *p, Frame *f);
 /* Memory of its own for what is prepared. */
 void tirc_frame_pack(Tirc *caller, Frame *f);

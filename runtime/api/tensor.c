@@ -5,17 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Who refuses: `what` starts the message, "argument \"A\" of main". */
+/* Who refuses: argument i of f, or a tensor that is not of a call. */
 typedef struct Giver {
   Tirc *c;
-  Loc loc;
-  const char *what;
+  const Func *f; /* or NULL */
+  int i;
   DLDevice at; /* where kernels run */
 } Giver;
 static const DLDevice here = {kDLCPU, 0};
 
 static _Noreturn void refuse(const Giver *g, const char *hint, const char *message) {
-  tirc_fail(g->c, g->loc, CODE_ARGUMENT, hint, "%s: %s", g->what, message);
+  if (!g->f) tirc_fail(g->c, (Loc){0}, CODE_ARGUMENT, hint, "the tensor: %s", message);
+  const Buffer b = g->f->buffers[g->i];
+  tirc_fail(g->c, g->f->loc, CODE_ARGUMENT, hint, "argument \"%s\" of %s: %s",
+            b ? b->name : g->f->params[g->i]->u.s, g->f->name, message);
 }
 
 /* --- from a tensor ---------------------------------------------------------------------------- */
@@ -161,9 +164,33 @@ const Argument *tirc_api_arguments_at(Tirc *c, const Func *f, int n, const tirc_
   for (int i = 0; i < n; i++) {
     r[i] = (Argument){args[i].array ? args[i].array->t : NULL, args[i].i, args[i].f};
     if (!args[i].tensor || i >= f->n_params) continue;
-    const char *name = f->buffers[i] ? f->buffers[i]->name : f->params[i]->u.s;
-    Giver g = {c, f->loc, tirc_format(c, "argument \"%s\" of %s", name, f->name), at};
-    r[i].tensor = tensor_of(&g, args[i].tensor);
+    r[i].tensor = tensor_of(&(Giver){c, f, i, at}, args[i].tensor);
+  }
+  return r;
+}
+
+/* The same of what has to be compact, without strides. */
+static Tensor *compact_of(const Giver *g, const DLTensor *from) {
+  Tensor *t = tensor_of(g, from);
+  int64_t compact = 1;
+  for (int d = t->ndim - 1; d >= 0 && t->count; d--) {
+    if (t->shape[d] > 1 && t->strides[d] != compact)
+      refuse(g, "copy it", "an array must be compact and row-major, and this tensor is not");
+    compact *= t->shape[d];
+  }
+  t->strides = NULL;
+  return t;
+}
+
+const tirc_argument *tirc_api_arrays(Tirc *c, const Func *f, int n, const tirc_argument *args) {
+  tirc_argument *r = tirc_copy(c, args, n);
+  for (int i = 0; i < n; i++) {
+    if (!args[i].tensor || i >= f->n_params || !f->buffers[i]) continue;
+    tirc_array *a = tirc_new(c, tirc_array);
+    a->t = compact_of(&(Giver){c, f, i, here}, args[i].tensor);
+    const char *type = tirc_dtype_name(c, a->t->dtype);
+    memcpy(a->dtype, type, strlen(type) + 1);
+    r[i] = (tirc_argument){.array = a};
   }
   return r;
 }
@@ -203,14 +230,7 @@ typedef struct Adopt {
 
 static void adopt(Tirc *c, void *self) {
   Adopt *p = self;
-  Giver g = {c, {0}, "the tensor", here};
-  Tensor *t = tensor_of(&g, &p->from->dl_tensor);
-  int64_t compact = 1;
-  for (int d = t->ndim - 1; d >= 0 && t->count; d--) {
-    if (t->shape[d] > 1 && t->strides[d] != compact)
-      refuse(&g, "copy it", "an array must be compact and row-major, and this tensor is not");
-    compact *= t->shape[d];
-  }
+  const Tensor *t = compact_of(&(Giver){c, NULL, 0, here}, &p->from->dl_tensor);
   tirc_array *a = calloc(1, sizeof *a);
   if (a) a->t = calloc(1, sizeof *a->t);
   if (!a || !a->t) {
@@ -218,7 +238,6 @@ static void adopt(Tirc *c, void *self) {
     tirc_fail(c, (Loc){0}, CODE_MEMORY, NULL, "out of memory");
   }
   *a->t = *t;
-  a->t->strides = NULL;
   a->managed = p->from;
   snprintf(a->dtype, sizeof a->dtype, "%s", tirc_dtype_name(c, t->dtype));
   p->result = a;

@@ -150,9 +150,9 @@ TIRC_API int tirc_program_count_at(const tirc_program *p, int result, int i, int
 TIRC_API const tirc_module *tirc_program_module(const tirc_program *p);
 TIRC_API const tirc_module *tirc_program_unscheduled(const tirc_program *p);
 
-/* args: parameters and results, which are written; their shapes give the symbolic extents. What
- * depends only on weights is computed in the first run with these arrays, and their elements must
- * not change after that. */
+/* args: parameters and results, which are written, as arrays or as compact tensors in memory that
+ * this process reads; their shapes give the symbolic extents. What depends only on weights is
+ * computed in the first run with these arrays, and their elements must not change after that. */
 TIRC_API tirc_status tirc_program_run(const tirc_program *p, tirc_executor *x, int n,
                                       const tirc_argument *args, tirc_error **error);
 

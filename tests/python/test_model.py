@@ -124,6 +124,19 @@ def test_others_arrays(onnx, monkeypatch):
     np.testing.assert_allclose(y.a, np.maximum(x @ w + b, 0), rtol=1e-5, atol=1e-6)
 
 
+def test_read_only(onnx):
+    path, w, b = onnx
+    x, y = floats(3, 4), np.zeros((3, b.size), "float32")
+    x.flags.writeable = False
+    run = tirc.compile(path)
+    name = run.outputs[0].name
+    assert run.into({name: y}, x) is y
+    np.testing.assert_allclose(y, np.maximum(x @ w + b, 0), rtol=1e-5, atol=1e-6)
+    y.flags.writeable = False
+    with pytest.raises(tirc.TVMError, match='the result "%s": it is written, but the array is read-only' % name):
+        run.into({name: y}, x)
+
+
 def test_threads(onnx):
     path, w, b = onnx
     run, x, results = tirc.compile(path), floats(64, 4), []

@@ -1,6 +1,6 @@
 /* Programs by the public header: one that was made once runs on batches of several sizes, by
  * several callers at once, with the same bits; weights that come from elsewhere are prepared again.
- */
+ * Arguments are arrays, or tensors of somebody else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,17 +32,32 @@ static void require(tirc_status status, tirc_error *e) {
   if (status) fail_msg("%s", tirc_error_message(e));
 }
 
-static tirc_program *make(bool poison) {
+/* With a bound on the batch, a frame's workspace is as large as any other's. */
+static const char bounded[] =
+    "@R.function\n"
+    "def main(x: R.Tensor((\"n\", 64), \"float32\"), w: R.Tensor((64, 32), \"float32\"), "
+    "b: R.Tensor((32,), \"float32\")):\n"
+    "    R.func_attr({\"num_input\": 1, \"tir_var_upper_bound\": {\"n\": 40}})\n"
+    "    with R.dataflow():\n"
+    "        h = R.nn.relu(R.add(R.matmul(x, R.add(w, w)), b))\n"
+    "        s = R.nn.softmax(h, axis=-1)\n"
+    "        gv = R.add(h, s)\n"
+    "        R.output(gv, h)\n"
+    "    return (gv, h)\n";
+
+static tirc_program *make_of(const char *source, bool poison) {
   tirc_error *e = NULL;
   tirc_module *m;
   tirc_program *p;
   const tirc_program_options options = {.poison = poison};
-  require(tirc_module_parse(text, sizeof text - 1, "model", 0, NULL, &m, &e), e);
+  require(tirc_module_parse(source, strlen(source), "model", 0, NULL, &m, &e), e);
   assert_true(tirc_module_has_graph(m));
   require(tirc_program_new(m, &options, &p, &e), e);
   tirc_module_free(m); /* the program keeps what it needs */
   return p;
 }
+
+static tirc_program *make(bool poison) { return make_of(text, poison); }
 
 static tirc_array *array(int ndim, int64_t a, int64_t b, uint64_t seed) {
   tirc_error *e = NULL;
@@ -100,6 +115,58 @@ static void test_sizes(void **state) {
     check(args, sizes[i]);
     release(args);
   }
+  tirc_program_free(p);
+}
+
+/* More sizes than there are idle frames: the oldest one becomes that of the next size, and takes
+ * the workspace that another one left. */
+static void test_many_sizes(void **state) {
+  (void)state;
+  const char *const texts[] = {text, bounded};
+  for (int k = 0; k < 2; k++) {
+    tirc_program *p = make_of(texts[k], true);
+    tirc_error *e = NULL;
+    tirc_argument args[ARGS];
+    for (int i = 0; i < 60; i++) {
+      const int64_t n = i < 30 ? 1 + i : 1 + (60 - i) * 7 % 40;
+      arguments(n, 7 + (uint64_t)i, args);
+      require(tirc_program_run(p, NULL, ARGS, args, &e), e);
+      check(args, n);
+      release(args);
+    }
+    arguments(41, 7, args);
+    assert_int_equal(tirc_program_run(p, NULL, ARGS, args, &e), k ? TIRC_BAD : TIRC_OK);
+    if (k) assert_non_null(strstr(tirc_error_message(e), "at most 40"));
+    if (k) tirc_error_free(e);
+    release(args);
+    arguments(40, 7, args);
+    require(tirc_program_run(p, NULL, ARGS, args, &e), e);
+    check(args, 40);
+    release(args);
+    tirc_program_free(p);
+  }
+}
+
+static void test_tensors(void **state) {
+  (void)state;
+  tirc_program *p = make(false);
+  tirc_error *e = NULL;
+  tirc_argument args[ARGS], given[ARGS] = {{0}};
+  DLTensor tensors[ARGS];
+  arguments(4, 1, args);
+  for (int i = 0; i < ARGS; i++) {
+    tirc_array_tensor(args[i].array, &tensors[i]);
+    given[i].tensor = &tensors[i];
+  }
+  for (int i = 0; i < 3; i++) require(tirc_program_run(p, NULL, ARGS, given, &e), e);
+  check(args, 4);
+  int64_t strides[] = {1, 4};
+  tensors[0].strides = strides;
+  assert_int_equal(tirc_program_run(p, NULL, ARGS, given, &e), TIRC_BAD);
+  assert_non_null(
+      strstr(tirc_error_message(e), "argument \"x\" of main: an array must be compact"));
+  tirc_error_free(e);
+  release(args);
   tirc_program_free(p);
 }
 
@@ -203,10 +270,9 @@ static void test_callers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_other_weights),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_callers),
+      cmocka_unit_test(test_sizes),   cmocka_unit_test(test_many_sizes),
+      cmocka_unit_test(test_tensors), cmocka_unit_test(test_other_weights),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_callers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
