@@ -225,13 +225,13 @@ def test_refused(tmp_path, case):
 
 
 @pytest.mark.parametrize("bits, block, zeros", [(4, 32, None), (4, 16, "packed"), (8, 16, "packed"), (2, 16, "floats")])
-@pytest.mark.parametrize("rows", [1, 4, 20, "m"])
-def test_stays_in_bits(tmp_path, bits, block, zeros, rows):
+@pytest.mark.parametrize("rows, columns", [(1, 32), (4, 37), (20, 32), ("m", 32), ("m", 37)])
+def test_stays_in_bits(tmp_path, bits, block, zeros, rows, columns):
     """Weights that are known become floats where few rows, or as many as the run says, are multiplied with them."""
     known = 7 if rows == "m" else rows
-    op, (x, *weights), (y,), attributes = in_blocks(bits, block, 96, zeros, known, 32)
+    op, (x, *weights), (y,), attributes = in_blocks(bits, block, 96, zeros, known, columns)
     names = ["w%d" % i for i in range(len(weights))]
-    text = model([node(op, ["x", *names], ["y"], domain="com.microsoft", **attributes)], [value("x", "float32", (rows, 96))], [value("y", "float32", (rows, 32))],
+    text = model([node(op, ["x", *names], ["y"], domain="com.microsoft", **attributes)], [value("x", "float32", (rows, 96))], [value("y", "float32", (rows, columns))],
                  [tensor(w, name) for w, name in zip(weights, names)])
     (tmp_path / "model.onnx").write_bytes(text)
     np.savez(tmp_path / "in.npz", x=x)
