@@ -87,8 +87,9 @@ typedef struct OpenTail {
 bool tirc_open_tail(Analyzer *a, Tirc *c, const For *loop, OpenTail *out);
 /* open_rows.c: a loop's body with a form for each number of rows that a tile in it may have left;
  * as it is where there are none, or the forms are more statements, written out, than `budget`, of
- * which they take theirs. */
-Stmt tirc_open_rows(Analyzer *a, Tirc *c, const For *loop, int64_t *budget);
+ * which they take theirs. The loop's variable is `low` or more and less than `high`, which may be
+ * NULL. */
+Stmt tirc_open_rows(Analyzer *a, Tirc *c, const For *loop, Expr low, Expr high, int64_t *budget);
 
 /* How many statements there are in s, itself among them. */
 int64_t tirc_lower_size_of(Stmt s);

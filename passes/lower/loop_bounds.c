@@ -162,7 +162,9 @@ static Expr within(const Search *s, Expr bound, Expr usual, Expr begin, Expr end
   return tirc_simplify(s->p->a, at);
 }
 
-static Stmt part(const Search *s, Expr begin, Expr end, bool sure) {
+/* `inside`: the least and the greatest that conditions say of its variable where it runs at all;
+ * NULL where all conditions hold in the whole part. */
+static Stmt part(const Search *s, Expr begin, Expr end, const Bounds *inside) {
   Tirc *c = s->p->c;
   For loop = *s->loop;
   const DType t = loop.var->dtype;
@@ -170,10 +172,10 @@ static Stmt part(const Search *s, Expr begin, Expr end, bool sure) {
   loop.extent = tirc_simplify(s->p->a, tirc_cast(c, t, tirc_sub(c, end, begin)));
   if (tirc_is_int(loop.extent, 0)) return tirc_seq(c, 0, NULL);
   Mutator m = {.c = c, .expr = hold, .self = (void *)s};
-  loop.body =
-      sure ? tirc_mutate_stmt(&m, loop.body) : tirc_open_rows(s->p->a, c, &loop, &s->p->forms);
+  loop.body = !inside ? tirc_mutate_stmt(&m, loop.body)
+                      : tirc_open_rows(s->p->a, c, &loop, inside->low, inside->high, &s->p->forms);
   Stmt out = tirc_for(c, &loop);
-  if (!sure) out = tirc_clone_fresh(c, out);
+  if (inside) out = tirc_clone_fresh(c, out);
   return tirc_simplify_stmt(s->p->a, out, true);
 }
 
@@ -201,9 +203,9 @@ static Stmt bounded(Bounding *p, Stmt stmt) {
   const Expr last = within(&s, some.high, end, to, end);
   Stmt parts[3];
   int n = 0;
-  if (s.sure.low) parts[n++] = part(&s, first, from, false);
-  parts[n++] = part(&s, from, to, true);
-  if (s.sure.high) parts[n++] = part(&s, to, last, false);
+  if (s.sure.low) parts[n++] = part(&s, first, from, &(Bounds){some.low, s.sure.low});
+  parts[n++] = part(&s, from, to, NULL);
+  if (s.sure.high) parts[n++] = part(&s, to, last, &(Bounds){s.sure.high, some.high});
   return tirc_seq(c, n, parts);
 }
 

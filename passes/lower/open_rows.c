@@ -7,6 +7,9 @@
  *         sum[ii] += A[io * 8 + ii, k]                if ii < 1: sum[ii] += A[io * 8 + ii, k]
  *                                               else: if m - io * 8 == 2: ...
  *                                                     else:               # what it was
+ *
+ * Where the loop's ends say that there are 1 to 7 of them, the form for 7 takes the place of what
+ * it was: that one is long, for it asks at each step.
  */
 #include "internal.h"
 
@@ -96,19 +99,36 @@ static Expr decide(Mutator *m, Expr e) {
   return tirc_mutate_expr_children(m, e);
 }
 
-Stmt tirc_open_rows(Analyzer *a, Tirc *c, const For *loop, int64_t *budget) {
+/* Whether the loop's variable, from `low` and before `high`, leaves one row at least, but not all.
+ * `left`, one less than the rows that there are, falls as it grows. */
+static bool some_are_left(const Rows *r, Expr low, Expr high) {
+  Tirc *c = r->c;
+  const DType t = r->var->dtype;
+  const Expr one = tirc_int(c, t, 1);
+  const Expr next = tirc_substitute1(c, r->left, r->var, tirc_add(c, r->var, one));
+  if (!low || !high || !tirc_prove_lt(r->a, next, r->left)) return false;
+  const Expr last = tirc_sub(c, tirc_cast(c, t, high), one);
+  const Expr most = tirc_substitute1(c, r->left, r->var, tirc_cast(c, t, low));
+  const Expr least = tirc_substitute1(c, r->left, r->var, last);
+  return tirc_prove_lt(r->a, most, tirc_int(c, most->dtype, r->rows - 1)) &&
+         tirc_prove_ge(r->a, least, tirc_int(c, least->dtype, 0));
+}
+
+Stmt tirc_open_rows(Analyzer *a, Tirc *c, const For *loop, Expr low, Expr high, int64_t *budget) {
   Rows r = {.c = c, .a = a, .var = loop->var};
   r.v = (Visitor){.stmt = see_stmt, .self = &r};
   look(&r, loop->body);
   if (!r.left || r.size > MOST_SIZE || r.size * r.rows / 2 > *budget) return loop->body;
   *budget -= r.size * r.rows / 2;
   look(&r, loop->body);
+  const bool some = some_are_left(&r, low, high);
   Stmt out = loop->body;
   for (int64_t n = r.rows - 1; n >= 1; n--) {
     Form f = {&r, n};
     Mutator m = {.c = c, .expr = decide, .self = &f};
     const Stmt form = tirc_clone_fresh(c, tirc_mutate_stmt(&m, loop->body));
-    out = tirc_if(c, tirc_eq(c, r.left, tirc_int(c, r.left->dtype, n - 1)), form, out);
+    const Expr so_many = tirc_eq(c, r.left, tirc_int(c, r.left->dtype, n - 1));
+    out = some && n == r.rows - 1 ? form : tirc_if(c, so_many, form, out);
   }
   return out;
 }

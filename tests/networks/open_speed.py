@@ -31,7 +31,7 @@ def built(tirc, model, to, options):
 
 
 def drawn(t, extents, rng):
-    shape = [extents.get(e, e) for e in t.shape]
+    shape = [tirc._load.Loaded._evaluate(e, extents) for e in t.shape]
     whole = "int" in t.dtype
     return np.zeros(shape, t.dtype) if whole else rng.standard_normal(shape).astype(t.dtype) * 0.05
 
@@ -47,7 +47,7 @@ def weights_of(path, rng):
 
 def ready(model, arrays, extents):
     """What calls the library with memory that is there already."""
-    leading = [c_int64(extents[name]) for _, name, _, _ in model._extents]
+    leading = [c_int64(extents[c_name]) for _, c_name, _, _ in model._extents]
     results = [np.empty([model._evaluate(e, extents) for e in t.shape], t.dtype) for t in model.outputs]
     kept, at = tirc._load._aligned(max(model._workspace(leading), 1))
     words = [*leading, *model._pointers(arrays + model._arrays + results), *model._block, c_void_p(at)]
@@ -76,6 +76,7 @@ def main():
         for k, extents in enumerate(o.sizes):
             words = [w for name, n in extents.items() for w in ("-D", f"{name}={n}")]
             own = tirc.load(built(o.tirc, o.model, os.path.join(folder, f"own{k}.so"), options + words), weights=weights)
+            extents = {c_name: extents[name] for name, c_name, _, _ in opened._extents}
             arrays = [drawn(t, extents, rng) for t in opened.inputs]
             (of_open, a), (of_own, b) = ready(opened, arrays, extents), ready(own, arrays, extents)
             times, end = [], time.time() + o.seconds
@@ -83,7 +84,7 @@ def main():
                 times.append((of_open(), of_own()))
             far = max(np.abs(x - y).max(initial=0) / max(np.abs(y).max(initial=0), 1e-30) for x, y in zip(a, b))
             one, other = (min(t[i] for t in times[1:]) * 1e3 for i in (0, 1))
-            text = ", ".join(f"{name} {n}" for name, n in extents.items())
+            text = ", ".join(f"{name} {n}" for name, n in o.sizes[k].items())
             print(f"| {text} | {one:.3f} | {other:.3f} | {other / one:.2f} |{' differs by %.0e' % far if far > 1e-3 else ''}", flush=True)
 
 
