@@ -50,7 +50,7 @@ def with_values(pairs, file):
 
 
 def short(e):
-    return re.sub(r"\s+", " ", str(e).split("\n")[0])[:110]
+    return re.sub(r"\s+", " ", str(e).split("\n")[0])[:250]
 
 
 def verdict(suite, pair):
