@@ -34,7 +34,7 @@ static _Noreturn void wrong_count(Script *sc, int want, Value items, bool star) 
 static void unpack(Frame *f, const SynList *targets, Value v) {
   Script *sc = f->sc;
   Loc loc = sc->loc;
-  Value items = tirc_script_collect(sc, v, VAL_LIST);
+  const Value items = v.kind == VAL_TUPLE ? v : tirc_script_collect(sc, v, VAL_LIST);
   const Value *at = items.u.list->at;
   int n = targets->n, have = items.u.list->n, star = -1;
   for (int i = 0; i < n; i++)
