@@ -10,6 +10,7 @@
 #include "ir/tree/vector_index.h"
 
 typedef struct Flat {
+  Analyzer *a;    /* knows the loops around */
   PtrMap buffers; /* from a buffer to its flat form */
   PtrMap wide;    /* buffers whose indices need 64 bits */
   bool separate;  /* what axis_separators keep apart stays several dimensions */
@@ -74,6 +75,23 @@ static bool is_same(Tirc *c, Expr a, Expr b) {
   return tirc_dtype_equal(a->dtype, b->dtype) && tirc_prove_equal(tirc_analyzer(c), a, b);
 }
 
+/* Whether x is from 0 to end, or, of an end below 0, from there to 0, exclusive of the end. */
+static bool is_below(Tirc *c, Analyzer *a, Expr x, Expr end) {
+  if (x->op == OP_FLOORMOD && is_same(c, x->args[1], end)) return true;
+  const Expr from = tirc_binary(c, OP_LE, tirc_int(c, x->dtype, 0), x);
+  return tirc_prove_symbolic(a, tirc_and(c, from, tirc_lt(c, x, end)));
+}
+
+/* x without a cast that narrows a quotient of a number below extent * n by n: the type of the
+ * extent has a place for it. */
+static Expr unnarrowed(Tirc *c, Analyzer *a, Expr x, Expr extent) {
+  if (x->op != OP_CAST || !tirc_dtype_equal(x->dtype, extent->dtype)) return x;
+  const Expr quotient = x->args[0];
+  if (quotient->op != OP_FLOORDIV || quotient->dtype.code != TYPE_INT) return x;
+  const Expr end = tirc_mul(c, tirc_cast(c, quotient->dtype, extent), quotient->args[1]);
+  return is_below(c, a, quotient->args[0], tirc_simplify0(c, end)) ? quotient : x;
+}
+
 static bool has_factor(Tirc *c, Expr product, Expr n) {
   product = unwidened(product);
   if (product->op == OP_MUL)
@@ -82,10 +100,10 @@ static bool has_factor(Tirc *c, Expr product, Expr n) {
 }
 
 /* x of the digits x // n and x % n, which are one number: loops that were fused leave them, and a
- * length n that is known at run time alone. Of one that is a digit itself, x % (m * n), the last
- * digit is x % n, too. NULL: they are none. */
-static Expr joined(Tirc *c, Expr high, Expr low, Expr n) {
-  high = unwidened(tirc_simplify0(c, high));
+ * length n that is known at run time alone; x // n is below extent. Of one that is a digit itself,
+ * x % (m * n), the last digit is x % n, too. NULL: they are none. */
+static Expr joined(Tirc *c, Analyzer *a, Expr high, Expr low, Expr n, Expr extent) {
+  high = unnarrowed(c, a, unwidened(tirc_simplify0(c, high)), extent);
   low = unwidened(tirc_simplify0(c, low));
   if (unwidened(n)->op == OP_INT || low->op != OP_FLOORMOD || !is_same(c, low->args[1], n))
     return NULL;
@@ -101,11 +119,12 @@ static Expr joined(Tirc *c, Expr high, Expr low, Expr n) {
 
 /* Indices and shape of a buffer without strides, with digits of one number in one dimension. Gives
  * how many there are, the first ones at the end of `out` and `scale`. */
-static int join_digits(Tirc *c, Buffer b, DType t, const Expr *indices, Expr *out, Expr *scale) {
+static int join_digits(Tirc *c, Analyzer *a, Buffer b, DType t, const Expr *indices, Expr *out,
+                       Expr *scale) {
   int first = b->ndim;
   Expr shape = NULL; /* as of `first`, in the type of indices */
   for (int i = b->ndim - 1; i >= 0; i--) {
-    Expr x = first < b->ndim ? joined(c, indices[i], out[first], shape) : NULL;
+    Expr x = first < b->ndim ? joined(c, a, indices[i], out[first], shape, b->shape[i]) : NULL;
     if (x) {
       out[first] = x;
       shape = tirc_mul(c, tirc_cast(c, shape->dtype, b->shape[i]), shape);
@@ -125,7 +144,7 @@ static Expr flat_index(Tirc *c, Flat *f, Buffer b, int n, const Expr *indices) {
   Expr sum = NULL;
   if (!b->strides) {
     const int all = n;
-    n = join_digits(c, b, t, indices, joint, scale);
+    n = join_digits(c, f->a, b, t, indices, joint, scale);
     indices = joint + all - n;
     scale += all - n;
   }
@@ -244,8 +263,24 @@ static Stmt flatten_block(Mutator *m, Stmt s) {
   return tirc_with_loc(m->c, tirc_block(m->c, &b), s->loc);
 }
 
+static Stmt flatten_if(Mutator *m, Stmt s) {
+  const Flat *flat = m->self;
+  const Stmt otherwise = s->u.branch.else_case;
+  const Expr cond = tirc_mutate_expr(m, s->u.branch.cond);
+  const Expr lasting = tirc_lasting_part(m->c, s->u.branch.cond, s->u.branch.then_case);
+  const int mark = tirc_enter_constraint(flat->a, lasting);
+  const Stmt then = tirc_mutate_stmt(m, s->u.branch.then_case);
+  tirc_leave_constraint(flat->a, mark);
+  return tirc_with_loc(
+      m->c, tirc_if(m->c, cond, then, otherwise ? tirc_mutate_stmt(m, otherwise) : NULL), s->loc);
+}
+
 static Stmt flatten_stmt(Mutator *m, Stmt s) {
+  const Flat *flat = m->self;
   if (s->kind == STMT_BLOCK) return flatten_block(m, s);
+  if (s->kind == STMT_IF) return flatten_if(m, s);
+  if (s->kind == STMT_FOR)
+    tirc_bind_range(flat->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
   s = tirc_mutate_stmt_children(m, s);
   const bool makes = s->kind == STMT_ALLOC || s->kind == STMT_DECL;
   if (s->kind == STMT_STORE && is_grouped(m->self, s->u.store.buffer)) {
@@ -268,7 +303,7 @@ static Stmt flatten_stmt(Mutator *m, Stmt s) {
 }
 
 static Stmt flatten(Tirc *c, const Func *f, bool separate) {
-  Flat flat = {.separate = separate};
+  Flat flat = {.a = tirc_analyzer(c), .separate = separate};
   Mutator m = {.c = c, .expr = flatten_expr, .stmt = flatten_stmt, .self = &flat};
   Stmt body = tirc_mutate_stmt(&m, f->body);
   for (int i = f->n_params - 1; i >= 0; i--) {
