@@ -5,6 +5,7 @@ import importlib.machinery
 import json
 import linecache
 import pathlib
+import re
 import sys
 
 import tirc
@@ -71,7 +72,9 @@ def run_python(sch, text, name, constants=None):
     names.update(constants or {})
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)  # for inspect.getsource
     finder = ScriptFinder(folder, names)
-    aliases = {"tvm": tirc, "tvm.tir": tirc.tir, "tvm.script": tirc.script}
+    for below in re.findall(r"^\s*(?:from|import) tvm([.\w]+)", text, re.MULTILINE):
+        importlib.import_module("tirc" + below)  # under its own name: under the other one there would be a second copy
+    aliases = {"tvm" + k[len("tirc"):]: module for k, module in sys.modules.items() if k.partition(".")[0] == "tirc"}
     before = {k: sys.modules.get(k) for k in aliases}
     sys.modules.update(aliases)
     sys.meta_path.insert(0, finder)

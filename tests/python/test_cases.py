@@ -2,10 +2,12 @@
 goes through a method of tirc.Schedule. The verdict, the code and the program must be those that the
 library's own script interpreter comes to."""
 
+import sys
+
 import pytest
 
 import tirc
-from support import CASES, EXAMPLES, constants_of, parts_of, run_python
+from support import CASES, EXAMPLES, MATMUL, constants_of, parts_of, run_python
 
 pytestmark = pytest.mark.filterwarnings("ignore::tirc.ScheduleWarning")
 FILES = sorted(p for d in ("own", "verdicts", "results") for p in (CASES / d).glob("*.case"))
@@ -87,3 +89,10 @@ def test_example_of_the_documentation(p):
     run_python(sch, p.example, "<example %s>" % p.name, constants_of(p.program))
     tirc.assert_structural_equal(sch.mod, by_script.mod)
     assert str(sch.trace) == str(by_script.trace)
+
+
+def test_scripts_import_one_package():
+    """What a script imports of tvm are the package's own modules, and no second copies that raise errors of their own."""
+    run_python(tirc.Schedule(tirc.parse(MATMUL)), "from tvm.tir.tensor_intrin.cuda import get_wmma_intrin_group\n", "import.py")
+    assert not [name for name in sys.modules if name.startswith("tvm.")]
+    assert tirc.tir.tensor_intrin.__name__ == "tirc.tir.tensor_intrin"
