@@ -234,6 +234,28 @@ static Stmt with_own_regions(Tirc *c, Stmt init, const Block *b) {
   return tirc_infer_regions(c, init, !reads, writes);
 }
 
+static bool is_loop_above(const Decomposition *d, Expr var) {
+  for (int i = 0; i < d->loops.n; i++)
+    if (tirc_loop_of(d->loops.at[i])->var == var) return true;
+  return false;
+}
+
+/* That the loops which the init leaves out run: a length that is a scalar may be 0. */
+static Expr steps_run(const Decomposition *d) {
+  Tirc *c = d->s->c;
+  Analyzer *a = tirc_analyzer_around(d->s, d->loop->parent);
+  tirc_bind_shapes(d->s, a, d->block);
+  Expr run = tirc_bool(c, true);
+  for (int i = d->first; i < d->loops.n; i++) {
+    const For *f = tirc_loop_of(d->loops.at[i]);
+    if (tirc_moves(tirc_block_of(d->block), f->var, ITER_SPATIAL)) continue;
+    if (f->extent->op != OP_VAR || is_loop_above(d, f->extent)) continue;
+    const Expr some = tirc_lt(c, tirc_int(c, f->extent->dtype, 0), f->extent);
+    if (!tirc_prove(a, some)) run = tirc_and(c, run, some);
+  }
+  return run;
+}
+
 static Stmt init_block(Decomposition *d) {
   Tirc *c = d->s->c;
   const Block *b = tirc_block_of(d->block);
@@ -257,7 +279,8 @@ static Stmt init_block(Decomposition *d) {
   init.body = tirc_substitute_stmt(c, b->init, &d->fresh);
   const InitPart part = tirc_init_of(d->s, d->block);
   const Expr some = tirc_some_steps(d->s, d->block);
-  init.predicate = tirc_and(c, backwards(c, part.kept), tirc_and(c, part.inside, some));
+  init.predicate = tirc_and(c, backwards(c, part.kept),
+                            tirc_and(c, tirc_and(c, part.inside, some), steps_run(d)));
   return with_own_regions(c, tirc_block(c, &init), b);
 }
 
