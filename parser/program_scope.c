@@ -114,13 +114,16 @@ static PyValue read_launch_thread(Reader *r, const Call *call) {
   Range *range = tirc_new(r->c, Range);
   *range = tirc_range(s->loop.min, s->loop.extent);
   tirc_map_set(r->c, &r->loop_ranges, var, range);
+  if (s->var) tirc_map_set(r->c, &r->loop_ranges, s->var, range);
   s->yields = tirc_py_expr(var);
   const Expr same = launched_already(r, tag, s->loop.extent);
   if (same) {
     s->kind = STMT_SEQ;
     s->var = same;
   } else {
-    *tirc_strmap_at(r->c, &r->launched, tag) = (void *)(s->var ? s->var : var);
+    void **launched = tirc_strmap_at(r->c, &r->launched, tag);
+    s->value = *launched; /* of the launch around this one */
+    *launched = (void *)(s->var ? s->var : var);
   }
   return py_scope(call, s);
 }
@@ -139,7 +142,7 @@ Stmt tirc_wrap(Reader *r, const Scoping *s, Stmt body) {
   case STMT_ASSERT: wrapped = tirc_assert_stmt(r->c, s->cond, s->text, body); break;
   case STMT_SEQ: return tirc_substitute1_stmt(r->c, body, s->loop.var, s->var);
   case STMT_FOR:
-    *tirc_strmap_at(r->c, &r->launched, loop.thread) = NULL;
+    *tirc_strmap_at(r->c, &r->launched, loop.thread) = (void *)s->value;
     loop.var = s->var ? s->var : loop.var; /* launched again: another loop */
     loop.body = s->var ? tirc_substitute1_stmt(r->c, body, s->loop.var, s->var) : body;
     wrapped = tirc_for(r->c, &loop);

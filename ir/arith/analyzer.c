@@ -253,12 +253,6 @@ bool tirc_prove_symbolic(Analyzer *a, Expr cond) {
   return holds_in(a, cond, &dom);
 }
 
-Expr tirc_upper_end(Analyzer *a, Expr e) {
-  PtrMap dom = range_sets(a);
-  const Expr last = tirc_eval_set(a, e, &dom).max;
-  return last ? tirc_simplify(a, last) : NULL;
-}
-
 typedef struct Given {
   Visitor v;
   Analyzer *a;

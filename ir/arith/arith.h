@@ -52,8 +52,6 @@ bool tirc_prove(Analyzer *a, Expr cond); /* cond is true for all values */
 /* Tries harder (TVM's ProofStrength::kSymbolicBound): a comparison is also proved by relaxing the
  * variables of known ranges to their ends, so that symbolic bounds cancel. */
 bool tirc_prove_symbolic(Analyzer *a, Expr cond);
-/* No value of e is above it, wherever variables are in their known ranges; NULL: that is not known. */
-Expr tirc_upper_end(Analyzer *a, Expr e);
 /* The same where `given` holds, by the ends that it gives a variable: i // 16 < (n + 15) // 16
  * where i < n. */
 bool tirc_prove_given(Analyzer *a, Expr given, Expr cond);

@@ -426,25 +426,12 @@ static Expr not_node(Simplifier *s, Expr e) {
   return known ? known : not_rules(s, e);
 }
 
-/* Also of x // n where n is known at run time alone: x of 0 to k * n - 1, which there is of an n
- * above 0 only, has quotients below k. */
-static bool is_within(Analyzer *a, Expr e, DType t) {
-  if (tirc_bound_fits(t, tirc_const_bound(a, e))) return true;
-  if (e->op != OP_FLOORDIV || e->args[1]->op == OP_INT || t.bits >= e->dtype.bits) return false;
-  const Expr n = e->args[1], last = tirc_upper_end(a, e->args[0]);
-  if (!last || tirc_const_bound(a, e->args[0]).min < 0) return false;
-  int64_t k;
-  const Expr end = tirc_add(a->c, last, tirc_int(a->c, last->dtype, 1));
-  return tirc_const_int(tirc_simplify(a, tirc_floordiv(a->c, end, n)), &k) &&
-         k <= tirc_dtype_max(t) &&
-         tirc_prove_equal(a, end, tirc_mul(a->c, tirc_int(a->c, n->dtype, k), n));
-}
-
 Expr tirc_recast(Analyzer *a, DType t, Expr e) {
   const Expr from = e->op == OP_CAST ? e->args[0] : e;
-  if (from != e && tirc_is_index(t) && tirc_is_index(e->dtype) && tirc_is_index(from->dtype) &&
-      is_within(a, from, e->dtype))
-    e = from;
+  if (from != e && tirc_is_index(t) && tirc_is_index(e->dtype) && tirc_is_index(from->dtype)) {
+    const Bound b = tirc_const_bound(a, from);
+    if (b.min >= tirc_dtype_min(e->dtype) && b.max <= tirc_dtype_max(e->dtype)) e = from;
+  }
   const bool widens = tirc_is_index(t) && tirc_is_index(e->dtype) && t.bits > e->dtype.bits;
   if (widens && (e->op == OP_MIN || e->op == OP_MAX))
     return tirc_binary(a->c, e->op, tirc_recast(a, t, e->args[0]), tirc_recast(a, t, e->args[1]));

@@ -64,7 +64,8 @@ static Stmt double_stmt(Mutator *m, Stmt s) {
   return asks(d->from->data, s) ? s->u.attr.body : s;
 }
 
-/* Whether something has a part of the memory, sees it as something else, or has its pointer. */
+/* Whether something has a part of the memory, sees it as something else, or has its pointer. A
+ * block's regions and what it matches would have to move along: such a loop stays. */
 typedef struct Besides {
   Buffer b;
   bool found;
@@ -76,8 +77,19 @@ static bool see_pointer(Visitor *v, Expr e) {
   return !k->found;
 }
 
+static bool has_regions(const Block *b, Expr data) {
+  for (int i = 0; i < b->n_reads; i++)
+    if (b->reads[i].buffer->data == data) return true;
+  for (int i = 0; i < b->n_writes; i++)
+    if (b->writes[i].buffer->data == data) return true;
+  for (int i = 0; i < b->n_matches; i++)
+    if (b->matches[i].source.buffer->data == data) return true;
+  return false;
+}
+
 static bool see_view(Visitor *v, Stmt s) {
   Besides *k = v->self;
+  if (s->kind == STMT_BLOCK && has_regions(&s->u.block, k->b->data)) k->found = true;
   const Buffer view = s->kind == STMT_DECL ? s->u.alloc.buffer : NULL;
   if (asks(k->b->data, s)) {
     tirc_visit_stmt(v, s->u.attr.body);

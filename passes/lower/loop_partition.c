@@ -10,8 +10,9 @@
  * linear conditions in its body hold for all values of the other variables; the first step of a
  * reduction, where `k == 0` asks for its init, is peeled in the same way, unless the question is
  * asked seldom: once for a tile whose own loops run many times, it costs less than a second copy of
- * them. A parallel loop stays one loop, with an if around the two forms of its body; so does a loop
- * whose extent only the run tells (open_tail.c). */
+ * them. A parallel loop stays one loop, with an if around the two forms of its body. Of a serial
+ * loop whose extent only the run tells, the first steps are peeled, as many as conditions ask for;
+ * its end is left to open_tail.c. */
 #include "vectorize.h"
 
 enum { MAX_SIZE = 600, MAX_GROWTH = 6000, MAX_LANE_VECTORS = 8 };

@@ -14,7 +14,7 @@ typedef struct Frame {
   Tirc *c; /* holds this struct */
   int64_t *symbols;
   int64_t total;    /* bytes of the workspace */
-  char *workspace;  /* NULL while it is idle: another frame has taken it */
+  char *workspace;  /* NULL where another frame took it while this one was idle */
   char *packed;     /* of its own, for what is prepared, or NULL */
   char *prepared;   /* what is prepared, in this run: that, or the program's */
   int64_t *offsets; /* of each tensor of the workspace or that is prepared, in there */

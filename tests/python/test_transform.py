@@ -883,6 +883,49 @@ def main(A: T.Buffer((256,), "int32")):
     np.testing.assert_array_equal(x, y)
 
 
+def test_double_buffers_that_blocks_see_stay():
+    mod = tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((16, 32), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(16):
+        memory = T.allocate([32], "float32", "local")
+        cache = T.Buffer(32, "float32", data=memory)
+        T.attr(memory, "double_buffer_scope", 1)
+        for j in range(32):
+            cache[j] = A[i, j]
+        with T.block("q"):
+            vi = T.axis.spatial(16, i)
+            part = T.match_buffer(cache[0:16], (16,), scope="local")
+            B[vi] = part[0]
+""")
+    made = tir.transform.InjectDoubleBuffer()(mod)
+    a, b = np.arange(512, dtype="float32").reshape(16, 32), np.zeros(16, "float32")
+    tirc.interpret(made, a, b)
+    assert (b == a[:, 0]).all()
+
+
+def test_a_thread_is_launched_once_by_each_kernel():
+    mod = tirc.parse("""
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((4,), "float32"), C: T.Buffer((4,), "float32")):
+    i = T.env_thread("threadIdx.x")
+    j = T.env_thread("threadIdx.x")
+    k = T.env_thread("threadIdx.x")
+    with T.launch_thread(i, 4):
+        with T.launch_thread(k, 8):
+            A[k] = 1.0
+        with T.launch_thread(j, 4):
+            B[j] = A[i] * 2.0
+    with T.launch_thread(i, 4):
+        with T.launch_thread(j, 4):
+            C[j] = C[j] + B[i] + 1.0
+""")
+    assert mod.script().count("threadIdx.x") == 3
+    a, b, c = np.zeros(8, "float32"), np.zeros(4, "float32"), np.zeros(4, "float32")
+    tirc.interpret(mod, a, b, c)
+    assert (b == 2).all() and (c == 3).all()
+
+
 def test_threads_launched_within_themselves():
     mod = tirc.parse("""
 @T.prim_func

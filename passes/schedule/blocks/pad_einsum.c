@@ -12,6 +12,8 @@
  * pad_einsum_check.c (padding-not-neutral, padding-not-closed). */
 #include "blocks.h"
 
+#include "passes/schedule/meaning/meaning.h"
+
 /* --- the pattern ---------------------------------------------------------------------------- */
 
 #define not_einsum(s, block, ...)                                                                  \
@@ -88,13 +90,23 @@ static bool find_padded_iters(EinsumPadding *p, Value padding) {
   return any;
 }
 
-/* An extent of a buffer that an iterator runs over: where a branch says what a symbol is, the
- * iterator has the number. */
-static Expr extent_of(Tirc *c, const Block *b, int iter, Expr shape) {
+/* An extent of a buffer that an iterator runs over: where conditions around the scope, which has
+ * the copies, say what a symbol is, that number. */
+static Expr extent_of(const EinsumPadding *p, int iter, Expr shape) {
+  Tirc *c = p->s->c;
+  const Block *b = tirc_block_of(p->block);
+  const SRef *top = p->scope;
   int64_t n;
   if (iter < 0 || tirc_const_int(shape, &n) || !tirc_const_int(b->iters[iter].dom.extent, &n))
     return shape;
-  return tirc_int(c, shape->dtype, n);
+  while (top->parent) top = top->parent;
+  const Expr known = tirc_condition_with(p->s, p->scope, tirc_bool(c, true), top);
+  const Expr number = tirc_int(c, shape->dtype, n);
+  Analyzer *a = tirc_analyzer(c);
+  return known && tirc_prove_given(a, known, tirc_binary(c, OP_LE, shape, number)) &&
+                 tirc_prove_given(a, known, tirc_binary(c, OP_GE, shape, number))
+             ? number
+             : shape;
 }
 
 static void pad_buffer(EinsumPadding *p, const Region *r, bool is_read) {
@@ -106,7 +118,7 @@ static void pad_buffer(EinsumPadding *p, const Region *r, bool is_read) {
   for (int d = 0; d < r->buffer->ndim; d++) {
     int i = tirc_iter_index(b, r->dims[d].min);
     Expr padded = i < 0 ? NULL : p->iters[i].extent;
-    plain[d] = extent_of(c, b, i, r->buffer->shape[d]);
+    plain[d] = extent_of(p, i, r->buffer->shape[d]);
     shape[d] = padded                         ? padded
                : r->dims[d].min->op == OP_INT ? tirc_int(c, r->dims[d].min->dtype, 1)
                                               : plain[d];

@@ -67,6 +67,8 @@ def main():
     for name, usual in (("turns", 3), ("threads", 1), ("prompt", 128), ("tokens", 64)):
         parser.add_argument("--" + name, type=int, default=usual)
     o = parser.parse_args()
+    if o.page and set(o.kinds.split(",")) != set(WAYS):
+        parser.error("--page replaces the whole table: it needs all kinds")
     kinds, folder = o.kinds.split(","), o.folder.resolve()
     o.folder = folder
     if not o.bench and not (folder / "node_modules/node-llama-cpp").exists():

@@ -7,7 +7,7 @@ import threading
 from ctypes import POINTER, byref, c_int
 
 from . import _lib
-from ._errors import ArgumentError
+from ._errors import ArgumentError, TVMError
 from ._module import _define_array
 from ._runtime import _borrow, cpu_of
 
@@ -24,7 +24,9 @@ class _Array(_lib.Owned):
                 raise TypeError("it is written, but the array is read-only")
             self._managed = _lib.DLManagedTensor(self._borrowed.tensor, None, None)
             _lib.call("array_from_dlpack", byref(self._managed), byref(out))
-        except (ArgumentError, TypeError, BufferError, RuntimeError) as e:
+        except (TypeError, BufferError, RuntimeError) as e:
+            if isinstance(e, TVMError) and not isinstance(e, ArgumentError):
+                raise  # memory that is out is no fault of the array
             raise ArgumentError("%s: %s" % (kind % name, e), code="argument") from None
         super().__init__(out, "array")
 
