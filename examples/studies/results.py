@@ -226,6 +226,11 @@ def put_networks(page, rows):
     page.table(["network", "threads", "tirc, ms", "ONNX Runtime, ms", "times as fast"], shown, right=(1, 2, 3, 4))
 
 
+def figure(v):
+    """Four digits, or all before the point: no exponents of large numbers."""
+    return "%.4g" % v if abs(v) < 1000 else "%.0f" % v
+
+
 def put_decoder(page, found, o):
     page.text("## A decoder beside llama.cpp")
     if "why" in found:
@@ -239,7 +244,7 @@ def put_decoder(page, found, o):
         ours, theirs = (next(r for r in found["rows"] if r["kind"] == kind and r["who"] == who) for who in ("tirc", "llama.cpp"))
         for key, word, better in (("prefill_ms", "prompt, ms", -1), ("decode_tokens_per_second", "decode, tokens/s", 1)):
             ratio = (ours[key] / theirs[key]) ** better
-            rows.append([code(kind), word, "%.4g" % ours[key], "%.4g" % theirs[key], "%.2f" % ratio])
+            rows.append([code(kind), word, figure(ours[key]), figure(theirs[key]), "%.2f" % ratio])
             page.lose("decoder, %s: %s" % (code(kind), word), "llama.cpp", ratio)
     page.table(["weights", "", "tirc", "llama.cpp", "times as fast"], rows, right=(2, 3, 4))
 

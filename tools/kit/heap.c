@@ -1,6 +1,6 @@
 /* The command's heap, in large pages. A compiler touches some ten megabytes once, and where page
- * tables are shadowed, as in many virtual machines, the kernel takes ten microseconds to hand out a
- * page of 4 KiB and little more for one of 2 MiB: half of a small program's time. The library
+ * tables are shadowed, as in some virtual machines, the kernel takes as long for a dozen pages of
+ * 4 KiB as for one of 2 MiB. The small ones took a sixth of a small program's time. The library
  * leaves the heap of its caller as it is. */
 #define _DEFAULT_SOURCE
 #include "kit.h"
