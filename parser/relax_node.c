@@ -261,8 +261,11 @@ static const struct {
   const char *name, *operator_name;
 } of_topi[] = {{"cast", "astype"}, {"concatenate", "concat"}, {"transpose", "permute_dims"}};
 
-/* R.emit_te(topi.exp, x): the loops of an operator, which are those that it gets later on. What
- * the function of its loops would be called does not matter. */
+/* Their parameters are others than those of R's operator of the name. */
+static const char *const differ[] = {"strided_slice", "sort", "argsort", "topk"};
+
+/* R.emit_te(topi.exp, x) is read as a call of that operator, whose loops are made later. What the
+ * function of its loops would be called does not matter. */
 static Node read_emit_te(GraphFrame *g, const Syn *s) {
   const char *path = s->kids.n ? tirc_names_path(g->r, s->kids.at[0]) : NULL;
   const char *of = path ? strstr(path, "topi.") : NULL;
@@ -273,6 +276,11 @@ static Node read_emit_te(GraphFrame *g, const Syn *s) {
   const char *name = of + strlen("topi.");
   for (size_t i = 0; i < sizeof of_topi / sizeof *of_topi; i++)
     if (strcmp(name, of_topi[i].name) == 0) name = of_topi[i].operator_name;
+  for (size_t i = 0; i < sizeof differ / sizeof *differ; i++)
+    if (strcmp(name, differ[i]) == 0)
+      READ_FAIL(g->r, s, CODE_UNSUPPORTED,
+                tirc_format(g->r->c, "write R.%s(...), whose parameters are others", name),
+                "R.emit_te in a text does not take topi.%s", name);
   Syn *call = tirc_copy(g->r->c, s, 1);
   call->kids = (SynList){0, tirc_new_array(g->r->c, Syn *, s->kids.n)};
   for (int i = 1; i < s->kids.n; i++) {

@@ -188,6 +188,15 @@ def test_emit_te_in_a_module():
     np.testing.assert_allclose(tvm.compile(M)(x, y), np.concatenate([(np.exp(x) + y) ** 2, np.exp(x)], 1), rtol=1e-5)
 
 
+def test_emit_te_of_a_name_that_is_bound_again():
+    again = GRAPH.replace("a = R.exp(x)", "a = R.exp(x)\n            y = R.sum(y, axis=[1], keepdims=True)")
+    given = tvm.script.from_source(again % "add", {"add": topi.add})
+    x, y = (np.random.rand(2, 3).astype("float32") for _ in "xy")
+    np.testing.assert_allclose(tvm.compile(given)(x, y), np.exp(x) + y.sum(1, keepdims=True), rtol=1e-5)
+    alone = again.replace(", a, y)", ", (3,), \"float32\", 1.0)") % "topi.full"
+    np.testing.assert_array_equal(tvm.compile(tvm.script.from_source(alone, {"topi": topi}))(x, y), np.ones(3, "float32"))
+
+
 def test_emit_te_in_a_text():
     as_operator = tvm.parse(GRAPH % "tvm.topi.add")
     assert "b = R.add(a, y)" in as_operator.script() and not as_operator.functions
@@ -196,6 +205,8 @@ def test_emit_te_in_a_text():
     np.testing.assert_allclose(tvm.compile(given)(x, y), np.exp(x) + 2 * y, rtol=1e-5)
     with pytest.raises(tvm.TVMError, match="takes a function of topi"):
         tvm.parse(GRAPH % "twice")
+    with pytest.raises(tvm.TVMError, match="does not take topi.sort"):
+        tvm.parse(GRAPH % "tvm.topi.sort")
     with pytest.raises(tvm.TVMError, match="Python cannot work out.*ZeroDivisionError"):
         tvm.script.from_source(GRAPH % "wrong", {"wrong": lambda p, q: 1 / 0})
     with pytest.raises(tvm.TVMError, match="there is none"):

@@ -46,20 +46,22 @@ def _until(body, statement, names):
 
 def _types(tree, whole, function, statement, names, scope):
     """{name: type} of values at a statement, from the library: of the module with its functions so far, and what comes before."""
+    if not names:
+        return {}
     from ._module import parse
     from ._expand import is_plain
     from .relax._views import view_of
-    so_far, _ = _until(function.body, statement, [n for n in names if n not in {a.arg for a in function.args.args}])
+    before, _ = _until(function.body, statement, [])
+    bound = {n.id for s in before for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    so_far, _ = _until(function.body, statement, [n for n in names if n in bound])
     returned = ast.parse("return %s" % (", ".join(names))).body[0]
     cut = ast.FunctionDef(function.name, function.args, so_far + [returned], function.decorator_list)
     rest = [cut if f is function else f for f in whole.body if f is function or not any(map(_is_call, ast.walk(f)))]
     module = ast.ClassDef(whole.name, [], [], rest, whole.decorator_list)
     text = ast.unparse(ast.fix_missing_locations(ast.Module([module if n is whole else n for n in tree.body], [])))
     view = view_of(parse(text, **{k: v for k, v in scope.items() if is_plain(v) and k in text}).graphs[function.name])
-    variables = {v._text: v for v in view.params}
-    for block in view.body.blocks:
-        variables.update((b.var._text, b.var) for b in block.bindings)
-    return {n: variables[n].struct_info for n in names}
+    result = view.body.body  # and not by their names: one that is bound again is another variable
+    return {n: v.struct_info for n, v in zip(names, [result] if len(names) == 1 else result.fields)}
 
 
 def _fail(file, line, words, hint=None):
